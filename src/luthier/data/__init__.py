@@ -1,0 +1,42 @@
+"""Data sets: sources → transforms → batches."""
+
+from luthier.data.batch import Batch
+from luthier.data.batches import Batches
+from luthier.data.dataset import DataSet
+from luthier.data.description import Description, describe, stated
+from luthier.data.downloads import Download, RemoteFile
+from luthier.data.getting import get
+from luthier.data.grid import grid
+from luthier.data.memory import arrays
+from luthier.data.opening import open_data
+from luthier.data.packing import pack
+from luthier.data.places import roots
+from luthier.data.reading import read_images
+from luthier.data.registry import downloadable, names, open_source
+from luthier.data.source import Files, Part, Pictures, Samples, Source
+
+__all__ = [
+    "Batch",
+    "Batches",
+    "DataSet",
+    "Description",
+    "Download",
+    "Files",
+    "Part",
+    "Pictures",
+    "RemoteFile",
+    "Samples",
+    "Source",
+    "arrays",
+    "describe",
+    "downloadable",
+    "get",
+    "grid",
+    "names",
+    "open_data",
+    "open_source",
+    "pack",
+    "read_images",
+    "roots",
+    "stated",
+]

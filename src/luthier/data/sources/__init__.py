@@ -1,0 +1,1 @@
+"""One module a source, or a family of them; each registers itself."""
