@@ -1,0 +1,1 @@
+"""The formats that a network is exported in, one file each."""

@@ -1,0 +1,1 @@
+"""What latency is taken in, one file each."""
