@@ -1,0 +1,19 @@
+"""The source of a port, opened again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from luthier.port.manifest import Source
+
+if TYPE_CHECKING:
+    from torch import nn
+
+__all__ = ["build_source"]
+
+
+def build_source(source: Source) -> nn.Module:
+    """The source's module with its weights, in evaluation mode, as it was when it was ported."""
+    from luthier.port.sources.opening import build_source as build
+
+    return build(source)

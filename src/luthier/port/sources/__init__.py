@@ -1,0 +1,1 @@
+"""What a port can begin from: each reads its source into the one graph."""

@@ -1,0 +1,1 @@
+"""The rungs, one file each: a function from what is shared to what was found."""

@@ -1,0 +1,1 @@
+"""A PyTorch module as the reference; PyTorch itself is loaded with it alone."""

@@ -1,0 +1,150 @@
+"""Reductions, shapes, indices, and tensors out of nothing."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional as f
+
+from tests.port.operators.cases import case, chosen, integers
+
+X = (2, 3, 4)
+IMAGE = (2, 4, 6, 6)
+
+
+def assigned(x: torch.Tensor) -> torch.Tensor:
+    y = x * 2
+    y[:, 0] = x[:, 1]
+    y[:, :, 1:3] = 0.5
+    return y
+
+
+def masked(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    y = x * 2
+    y[mask] = 0.5
+    return y
+
+
+CASES = [
+    case("aten.mean.dim", lambda x: x.mean((1, 2), keepdim=True) + x.mean(0), X),
+    case("aten.mean.default", torch.mean, X),
+    case("aten.sum.dim_IntList", lambda x: x.sum(1, keepdim=True) + x.sum((0, 1)), X),
+    case("aten.sum.default", torch.sum, X),
+    case("aten.sum.dim_IntList", lambda m: m.sum(1), chosen(*X), gradient=False),
+    case("aten.amax.default", lambda x: x.amax(1), X),
+    case("aten.amin.default", lambda x: x.amin((0, 2), keepdim=True), X),
+    case("aten.max.default", lambda x: x.max() + x.min(), X),
+    case("aten.min.default", torch.min, X),
+    case("aten.max.dim", lambda x: x.max(1)[0], X),
+    case("aten.max.dim", lambda x: x.max(1)[1], X, gradient=False),
+    case("aten.min.dim", lambda x: tuple(x.min(2, keepdim=True)), X, gradient=False),
+    case("aten.argmax.default", lambda x: x.argmax(1), X, gradient=False),
+    case("aten.argmin.default", lambda x: x.argmin(2, keepdim=True), X, gradient=False),
+    case("aten.var.correction", lambda x: x.var(1, correction=2) + x.var(1, correction=0), X),
+    case("aten.std.correction", lambda x: x.std((1, 2), correction=0, keepdim=True), X),
+    case("aten.var.dim", lambda x: x.var(1) + x.var(1, unbiased=False), X),
+    case("aten.std.dim", lambda x: x.std((1, 2), keepdim=True), X),
+    case("aten.var_mean.correction", lambda x: sum(torch.var_mean(x, 1, correction=1)), X),
+    case("aten.prod.dim_int", lambda x: x.prod(1), X),
+    case("aten.any.dim", lambda m: m.any(1), chosen(*X), gradient=False),
+    case("aten.all.dim", lambda m: m.all(2, keepdim=True), chosen(*X), gradient=False),
+    case("aten.any.default", lambda m: m.any(), chosen(*X), gradient=False),
+    case("aten.logsumexp.default", lambda x: x.logsumexp(1), X),
+    case("aten.cumsum.default", lambda x: x.cumsum(1), X),
+    case("aten.cumprod.default", lambda x: x.cumprod(1), X),
+    case("aten.linalg_vector_norm.default", lambda x: f.normalize(x, dim=1), X),
+    case("aten.linalg_vector_norm.default", lambda x: torch.linalg.vector_norm(x, 1, dim=2), X),
+    case("aten.topk.default", lambda x: x.topk(2, 2)[0], X),
+    case("aten.sort.default", lambda x: x.sort(1, descending=True)[0], X),
+    case("aten.argsort.default", lambda x: x.argsort(1), X, gradient=False),
+    case("aten.cosine_similarity.default", lambda x, y: f.cosine_similarity(x, y, 1), X, X),
+    case("aten.flatten.using_ints", lambda x: x.flatten(1) @ x.flatten(1).t(), X),
+    case("aten.flatten.using_ints", lambda x: torch.flatten(x), X),
+    case("aten.view.default", lambda x: x.view(x.shape[0], -1), X),
+    case("aten.reshape.default", lambda x: x.reshape(x.shape[0] * 3, 4), X),
+    case("aten.unflatten.int", lambda x: x.unflatten(2, (2, 2)), X),
+    case("aten.reshape_as.default", lambda x, y: x.reshape_as(y), X, (2, 12)),
+    case("aten.view_as.default", lambda x, y: x.view_as(y), X, (2, 12)),
+    case("aten.permute.default", lambda x: x.permute(2, 0, 1), X),
+    case("aten.transpose.int", lambda x: x.transpose(1, -1), X),
+    case("aten.t.default", lambda x: x.t(), (3, 4)),
+    case("aten.squeeze.dim", lambda x: x[:, :1].squeeze(1).squeeze(1), X),
+    case("aten.squeeze.default", lambda x: x[:, :1].squeeze(), X),
+    case("aten.unsqueeze.default", lambda x: x.unsqueeze(-1) + x.unsqueeze(1).transpose(1, 3), (2, 3, 3)),
+    case("aten.expand.default", lambda x: x[:, :1].expand(-1, 3, 4), X),
+    case("aten.expand_as.default", lambda x, y: x[:1].expand_as(y), X, X),
+    case("aten.cat.default", lambda x, y: torch.cat([x, y], 1), X, X),
+    case("aten.stack.default", lambda x, y: torch.stack([x, y], -1), X, X),
+    case("aten.split.Tensor", lambda x: x.split(3, 2)[1], X),
+    case("aten.split_with_sizes.default", lambda x: x.split([1, 3], 2)[1] + x.split([1, 3], 2)[0], X),
+    case("aten.chunk.default", lambda x: x.chunk(2, 2)[0] * x.chunk(2, 2)[1], X),
+    case("aten.unbind.int", lambda x: x.unbind(1)[0] * x.unbind(1)[2], X),
+    case("aten.repeat.default", lambda x: x.repeat(2, 1, 3), X),
+    case("aten.tile.default", lambda x: x.tile(1, 2, 1), X),
+    case("aten.repeat_interleave.self_int", lambda x: x.repeat_interleave(2, 1), X),
+    case("aten.flip.default", lambda x: x.flip([1, 2]), X),
+    case("aten.roll.default", lambda x: x.roll((1, -2), (1, 2)), X),
+    case("aten.roll.default", lambda x: x.roll(3), X),
+    case("aten.meshgrid.indexing", lambda x, y: torch.meshgrid(x, y, indexing="ij")[0] * 2, (3,), (4,)),
+    case("aten.movedim.int", lambda x: x.movedim(0, 2), X),
+    case("aten.unfold.default", lambda x: x.unfold(2, 2, 1), X),
+    case("aten.im2col.default", lambda x: f.unfold(x, 3, padding=1, stride=2), IMAGE),
+    case("aten.col2im.default", lambda x: f.fold(x, (6, 6), 2, stride=2), (2, 12, 9)),
+    case("aten.pixel_shuffle.default", lambda x: f.pixel_shuffle(x, 2), IMAGE),
+    case("aten.pixel_unshuffle.default", lambda x: f.pixel_unshuffle(x, 2), IMAGE),
+    case("aten.channel_shuffle.default", lambda x: f.channel_shuffle(x, 2), IMAGE),
+    case("aten.tril.default", lambda x: x.tril(1), X),
+    case("aten.triu.default", lambda x: x.triu(), X),
+    case("aten.diagonal.default", lambda x: x.diagonal(0, 1, 2), X),
+    case("aten.pad.default", lambda x: f.pad(x, (1, 2, 0, 1)), IMAGE),
+    case("aten.pad.default", lambda x: f.pad(x, (1, 2, 0, 1), value=1.5), IMAGE),
+    case("aten.pad.default", lambda x: f.pad(x, (-1, -1)), IMAGE),
+    case("aten.pad.default", lambda x: f.pad(x, (1, 2, 1, 1), mode="reflect"), IMAGE),
+    case("aten.pad.default", lambda x: f.pad(x, (1, 2, 1, 1), mode="replicate"), IMAGE),
+    case("aten.pad.default", lambda x: f.pad(x, (1, 2, 1, 1), mode="circular"), IMAGE),
+    case("torch.nn.ZeroPad2d", nn.ZeroPad2d((1, 2, 0, 1)), IMAGE),
+    case("torch.nn.ReflectionPad2d", nn.ReflectionPad2d((1, 2, 1, 1)), IMAGE),
+    case("torch.nn.ReplicationPad2d", nn.ReplicationPad2d((1, 2, 1, 1)), IMAGE),
+    case("torch.nn.Flatten", nn.Flatten(), X),
+    case("torch.nn.Flatten", nn.Flatten(0, 1), X),
+    case("aten.slice.Tensor", lambda x: x[:, 1:, ::2] + x[:, :-1, :2], X),
+    case("aten.select.int", lambda x: x[:, 1] + x[:, -1], X),
+    case("aten.narrow.default", lambda x: x.narrow(2, 1, 2), X),
+    case("aten.index.Tensor", lambda x, i: x[:, i], X, integers(3, 5)),
+    case("aten.index.Tensor", lambda x, i, j: x[i, j], X, integers(2, 5), integers(3, 5)),
+    case("aten.index_select.default", lambda x, i: x.index_select(1, i), X, integers(3, 5)),
+    case("aten.gather.default", lambda x, i: x.gather(1, i), X, integers(3, 2, 2, 4)),
+    case("aten.scatter.src", lambda x, i, y: x.scatter(1, i, y), X, integers(1, 2, 1, 4), (2, 1, 4)),
+    case("aten.scatter.value", lambda x, i: x.scatter(1, i, 0.5), X, integers(2, 2, 1, 4)),
+    case("aten.scatter_add.default", lambda x, i, y: x.scatter_add(1, i, y), X, integers(3, 2, 2, 4), (2, 2, 4)),
+    case("aten.select_scatter.default", assigned, X),
+    case("aten.slice_scatter.default", lambda x, y: torch.slice_scatter(x, y, 1, 1, 3), X, (2, 2, 4)),
+    case("aten._unsafe_view.default", lambda x: torch.ops.aten._unsafe_view.default(x, (6, 4)), X),
+    case("aten.index_put.default", masked, X, chosen(*X)),
+    case("aten.one_hot.default", lambda i: f.one_hot(i, 4), integers(4, 5), gradient=False),
+    case("aten.embedding.default", lambda i, w: f.embedding(i, w), integers(5, 2, 3), (5, 4)),
+    case("torch.nn.Embedding", nn.Embedding(5, 4), integers(5, 2, 3)),
+    case("aten.arange.default", lambda x: x + torch.arange(4), X),
+    case("aten.arange.start", lambda x: x * torch.arange(1, 5, dtype=torch.float32), X),
+    case("aten.arange.start_step", lambda x: x + torch.arange(0, 8, 2), X),
+    case("aten.linspace.default", lambda x: x + torch.linspace(-1, 1, 4), X),
+    case("aten.zeros.default", lambda x: torch.cat([x, torch.zeros(x.shape[0], 1, 4)], 1), X),
+    case("aten.ones.default", lambda x: torch.cat([x, torch.ones(x.shape[0], 1, 4)], 1), X),
+    case("aten.full.default", lambda x: x + torch.full((3, 4), 1.5), X),
+    case("aten.new_zeros.default", lambda x: x + x.new_zeros(3, 4), X),
+    case("aten.new_ones.default", lambda x: x + x.new_ones(3, 4), X),
+    case("aten.zeros_like.default", lambda x: x + torch.zeros_like(x), X),
+    case("aten.ones_like.default", lambda x: x + torch.ones_like(x), X),
+    case("aten.full_like.default", lambda x: x + torch.full_like(x, 2.5), X),
+    case("aten.eye.default", lambda x: x + torch.eye(4)[:3], X),
+    case("aten.lift_fresh_copy.default", lambda x: x * torch.tensor([0.5, 1.5, 2.5, 3.5]), X),
+    case("aten.swapaxes.default", lambda x: x.swapaxes(0, 2), X),
+    case("aten.squeeze.dims", lambda x: x[:, :1, :1].squeeze((1, 2)), X),
+    case("aten.broadcast_to.default", lambda x: x.broadcast_to(5, 3, 4), (3, 4)),
+    case("aten.new_full.default", lambda x: x + x.new_full((3, 4), 0.5), X),
+    case("aten.eye.m", lambda x: x + torch.eye(3, 4), X),
+    case("aten.sort.stable", lambda x: x.sort(dim=1, stable=True)[0], X),
+    case("aten.prod.default", torch.prod, X),
+    case("aten.all.default", lambda m: m.all(), chosen(*X), gradient=False),
+    case("aten.constant_pad_nd.default", lambda x: torch.constant_pad_nd(x, (1, 2), 0.5), X),
+]
