@@ -1,0 +1,1 @@
+"""Small files that the manual shows; the tests run each of them."""
