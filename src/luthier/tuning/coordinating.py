@@ -11,6 +11,7 @@ from luthier.errors import LuthierError, StoreError
 from luthier.recipe import Recipe, to_toml
 from luthier.tuning.folder import StudyFolder
 from luthier.tuning.messages import Alive, Answer, Broke, Done, FromWorker, Job, Progress, Sized
+from luthier.tuning.reasons import reason
 from luthier.tuning.recipes import best_recipe, cost_key, final_recipe, trial_recipe
 from luthier.tuning.records import (
     Asked,
@@ -252,7 +253,7 @@ class Coordinator:
                 trial.attempts = ATTEMPTS  # it would hang again
                 self.workers.kill(worker)
                 del self.busy[worker]
-                self._failed(trial, f"it hung: no sign of life for {self.state.plan.hang_s:g} s")
+                self._failed(trial, reason("hung", seconds=f"{self.state.plan.hang_s:g}"))
 
     def run_folder(self, trial: Trial) -> Path:
         """Where its run lies."""

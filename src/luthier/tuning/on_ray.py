@@ -9,6 +9,7 @@ import msgspec
 
 from luthier.errors import MissingPackage, RecipeError
 from luthier.tuning.messages import Alive, Answer, FromWorker, Job, decode_job, decode_message
+from luthier.tuning.reasons import reason
 from luthier.tuning.workers import Gone
 
 __all__ = ["RayWorkers"]
@@ -94,7 +95,7 @@ class RayWorkers:
             self._ray.get(task)
         except Exception as error:  # whatever Ray says of an actor that is gone
             self._actors.pop(worker, None)
-            return f"its actor is gone: {type(error).__name__}"
+            return reason("actor", error=type(error).__name__)
         return ""
 
     def interrupt(self, worker: int) -> None:

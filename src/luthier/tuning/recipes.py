@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from luthier.recipe import ParamSpec, Recipe, override
-from luthier.tuning.space import Space, Values, value_at
+from luthier.tuning.space import Space, Values, listed, value_at
 
-__all__ = ["best_recipe", "changes", "cost_key", "final_recipe", "put_back", "trial_recipe"]
+__all__ = [
+    "best_recipe",
+    "changes",
+    "cost_key",
+    "final_recipe",
+    "kept_fields",
+    "other_value",
+    "put_back",
+    "replaced",
+    "trial_recipe",
+]
 
 HELD_BACK = 0.1  # of the training part, where the recipe holds nothing back
 
@@ -46,18 +56,44 @@ def changes(recipe: Recipe, values: Mapping[str, Any]) -> Values:
     return {path: value for path, value in values.items() if value_at(recipe, path) != value_at(made, path)}
 
 
-def put_back(recipe: Recipe, space: Space, values: Mapping[str, Any], path: str) -> Values:
-    """The values with one of them as the recipe has it, and without those that were drawn on its account."""
-    own = value_at(recipe, path)
-    kept = {name: value for name, value in values.items() if name != path}
-    if space.ranges[path].holds(own):
-        kept[path] = own
-    return {name: value for name, value in kept.items() if name == path or _applies(space, name, kept, path)}
+def kept_fields(recipe: Recipe, space: Space, values: Mapping[str, Any]) -> list[str]:
+    """The fields that might have been changed and were not."""
+    changed = changes(recipe, values)
+    return [path for path in space.order if path not in changed and space.wants(path, values)]
 
 
-def _applies(space: Space, name: str, values: Mapping[str, Any], changed: str) -> bool:
-    allowed = space.ranges[name].when.get(changed)
-    return allowed is None or values.get(changed) in allowed
+def put_back(recipe: Recipe, space: Space, values: Mapping[str, Any], *paths: str) -> Values:
+    """The values with some of them as the recipe has them, and without those that were drawn on their account."""
+    own = {path: value_at(recipe, path) for path in paths}
+    possible = {path: value for path, value in own.items() if space.ranges[path].holds(value)}
+    rest = {path: value for path, value in values.items() if path not in paths}
+    return _fitting(space, {**rest, **possible}, set(paths))
+
+
+def replaced(space: Space, values: Mapping[str, Any], new: Values) -> Values:
+    """The values with others in their place, and without those that were drawn on the account of what is gone."""
+    return _fitting(space, {**values, **new}, set(new))
+
+
+def _fitting(space: Space, values: Values, touched: set[str]) -> Values:
+    """What was drawn on the condition of something that is different now falls away, and whatever hangs on that."""
+    fitting: Values = {}
+    for path in space.order:
+        conditions = space.ranges[path].when
+        if any(name in touched and fitting.get(name) not in allowed for name, allowed in conditions.items()):
+            touched.add(path)
+        elif path in values:
+            fitting[path] = values[path]
+    return fitting
+
+
+def other_value(
+    recipe: Recipe, space: Space, values: Mapping[str, Any], path: str, tried: Sequence[Mapping[str, Any]]
+) -> Any:
+    """What a field that was kept might have been: as the best of the others has it, or the first that is listed."""
+    own = value_at(best_recipe(recipe, values), path)
+    candidates = [*(other[path] for other in tried if path in other), *listed(space.ranges[path])]
+    return next((value for value in candidates if value != own), None)
 
 
 def cost_key(recipe: Recipe) -> str:

@@ -173,4 +173,6 @@ def describes(values: Values) -> str:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"{value:.3g}" if isinstance(value, float) else str(value)

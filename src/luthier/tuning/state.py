@@ -11,6 +11,7 @@ from statistics import median
 from luthier.errors import RecipeError, unknown
 from luthier.measure import score as scored
 from luthier.recipe import Recipe
+from luthier.tuning.reasons import reason
 from luthier.tuning.records import (
     Asked,
     Closed,
@@ -102,7 +103,7 @@ class StudyState:
         if decision == "pause":
             trial.state = "paused"
         elif decision == "stop":
-            trial.state, trial.reason = "stopped", "worse than the others at this point"
+            trial.state, trial.reason = "stopped", reason("worse")
             self._tell(trial, trial.score)
         return decision
 
@@ -160,19 +161,25 @@ class StudyState:
         """Why a network of this cost need not be trained; none where it may win."""
         for requirement in self.requirements:
             if requirement.metric != "accuracy" and requirement.misses_by(cost, None) > 0:
-                return f"{requirement.metric} {getattr(cost, requirement.metric):.4g} misses {requirement}"
+                value = f"{getattr(cost, requirement.metric):.4g}"
+                return reason("misses", metric=requirement.metric, value=value, requirement=requirement)
         cap = self.plan.accuracy_cap
         if len(self.plan.objectives) > 1:
             for other in self.finished():
                 if other.cost and other.accuracy is not None and other.accuracy >= cap and covers(other.cost, cost):
-                    return f"trial {other.number} has {cap:g} % already, and is neither larger nor slower"
+                    return reason("covered", other=other.number, cap=f"{cap:g}")
             return None
         best, bound = self.best(), self.score_of(cap, cost)
         if best is None or best.score is None or bound > best.score:
             return None
-        return (
-            f"{cost.size_mb:.3g} MB and {cost.latency_ms:.3g} ms leave a score of {bound:.2f} even at {cap:g} %, "
-            f"and trial {best.number} has {best.score:.2f}"
+        return reason(
+            "bound",
+            size=f"{cost.size_mb:.3g}",
+            latency=f"{cost.latency_ms:.3g}",
+            bound=f"{bound:.2f}",
+            cap=f"{cap:g}",
+            other=best.number,
+            score=f"{best.score:.2f}",
         )
 
     def of_kind(self, *kinds: str) -> Iterator[Trial]:

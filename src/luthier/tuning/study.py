@@ -18,8 +18,9 @@ from luthier.errors import RecipeError, TuningError, unknown
 from luthier.recipe import ParamSpec, Recipe, load, override
 from luthier.training import open_recipe_data
 from luthier.tuning.coordinating import Coordinator, Wanted
+from luthier.tuning.ending import finals
 from luthier.tuning.folder import StudyFolder, create_folder, open_folder
-from luthier.tuning.recipes import changes, put_back, trial_recipe
+from luthier.tuning.recipes import trial_recipe
 from luthier.tuning.records import Closed, Opened, Plan, Trial
 from luthier.tuning.shared_data import share
 from luthier.tuning.space import with_space
@@ -226,25 +227,12 @@ def _finish(course: Coordinator, budget_s: float | None) -> None:
     best = course.state.best()
     if best is None:
         raise _nothing_found(course, budget_s)
-    wanted = [*course.broken_off(), *_finals(course.state, best)]
+    wanted = [*course.broken_off(), *finals(course.state, best)]
     if wanted:
-        course.say(f"the best is trial {best.number}: {len(wanted)} trainings of it and for comparison follow")
+        about = shown_time(best.seconds * -(-len(wanted) // course.workers.count))
+        course.say(f"the best is trial {best.number}; for the evidence follow {len(wanted)} trainings, some {about}")
     course.run(lambda: wanted.pop(0) if wanted else None, None)
     course.state.stopped = course.stopping
-
-
-def _finals(state: StudyState, best: Trial) -> Iterator[Wanted]:
-    """What is not there yet."""
-    there = {(trial.kind, trial.label, trial.of) for trial in state.trials.values() if trial.state != "failed"}
-    for number in range(1, state.plan.seeds + 1):
-        if ("winner", str(number), best.number) not in there:
-            yield Wanted(best.values, "winner", str(number), best.number)
-        if best.number != 0 and ("baseline", str(number), 0) not in there:
-            yield Wanted({}, "baseline", str(number), 0)
-    if state.plan.ablate:
-        for path in changes(state.recipe, best.values):
-            if ("ablation", path, best.number) not in there:
-                yield Wanted(put_back(state.recipe, state.space, best.values, path), "ablation", path, best.number)
 
 
 def _nothing_found(course: Coordinator, budget_s: float | None) -> TuningError:

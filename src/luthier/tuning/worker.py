@@ -19,6 +19,7 @@ from luthier.recipe import Recipe, parse
 from luthier.store import Run, runs
 from luthier.training import EpochEnded, EpochStarted, Evaluated, StepEnded, resume, train
 from luthier.tuning.messages import Alive, Answer, Broke, Done, FromWorker, Job, Progress, Sized, decode_job
+from luthier.tuning.reasons import reason
 from luthier.tuning.records import Cost
 from luthier.tuning.shared_data import open_shared
 
@@ -82,7 +83,7 @@ def work(job: Job, line: Talk) -> None:
     except LuthierError as error:
         line.say(Broke(reason=str(error)))
     except MemoryError:
-        line.say(Broke(reason="out of memory"))
+        line.say(Broke(reason=reason("memory")))
     except Exception as error:  # a trial's failure must not become the study's
         traceback.print_exc()
         line.say(Broke(reason=f"{type(error).__name__}: {error}"))

@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from luthier.tuning.messages import Answer, FromWorker, Job, decode_message
+from luthier.tuning.reasons import reason
 
 __all__ = ["Gone", "LocalWorkers", "Workers"]
 
@@ -132,10 +133,10 @@ class LocalWorkers:
         item.line.close()
         code = item.process.wait()
         if code == -signal.SIGKILL:
-            return "its process was killed: out of memory, or by hand"
+            return reason("killed")
         if code < 0:
-            return f"its process ended by {signal.Signals(-code).name}"
-        return f"its process ended with exit code {code}"
+            return reason("signal", signal=signal.Signals(-code).name)
+        return reason("exit", code=code)
 
     def interrupt(self, worker: int) -> None:
         """Let it save where it stands, and end its job."""

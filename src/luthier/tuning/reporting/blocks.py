@@ -11,13 +11,18 @@ from pathlib import Path
 __all__ = ["Block", "Code", "Heading", "Picture", "Table", "Text", "to_html", "to_markdown"]
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1, h2 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid #ddd; padding-bottom: .2rem; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .92rem; margin: .8rem 0; }
-th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e4e4; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } pre { background: #f6f4f2; padding: .8rem; overflow-x: auto; }
-img { max-width: 100%; } @media (prefers-color-scheme: dark) { body { background: #1b1a19; color: #ddd; }
-pre { background: #292725; } th, td { border-color: #444; } h2 { border-color: #444; } img { background: #fff; } }
+:root { --ink: #222; --line: #dcdad7; --faint: #f6f4f2; --paper: #fff; color-scheme: light dark; }
+@media (prefers-color-scheme: dark) { :root { --ink: #ddd; --line: #454240; --faint: #292725; --paper: #1b1a19; } }
+body { font: 16px/1.55 system-ui, "Noto Sans", "Noto Sans CJK SC", "Microsoft YaHei", sans-serif; max-width: 68rem;
+  margin: 2rem auto 4rem; padding: 0 1rem; color: var(--ink); background: var(--paper); }
+h1, h2, h3 { line-height: 1.25; }
+h2 { margin-top: 2.4rem; border-bottom: 1px solid var(--line); padding-bottom: .2rem; }
+.wide { overflow-x: auto; margin: .8rem 0; } table { border-collapse: collapse; font-size: .9rem; }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+th { vertical-align: bottom; background: var(--faint); font-weight: 600; } td { font-variant-numeric: tabular-nums; }
+td { white-space: nowrap; } .left { text-align: left; } td.prose { white-space: normal; min-width: 16rem; }
+pre { background: var(--faint); padding: .8rem; overflow-x: auto; font-size: .85rem; }
+figure { margin: 1rem 0; } figcaption { font-size: .9rem; } img { max-width: 100%; background: #fff; }
 """
 
 
@@ -38,9 +43,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """The first row is the head, the first column flush left."""
+    """The first row is the head, the first column flush left as are those of prose, which is wrapped."""
 
     rows: Sequence[Sequence[str]]
+    prose: tuple[int, ...] = ()
+
+    def flush_left(self, column: int) -> bool:
+        """Numbers stand flush right."""
+        return column == 0 or column in self.prose
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ def _markdown(block: Block) -> str:
             return text
         case Table(rows):
             escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-            rule = ["---", *["---:"] * (len(rows[0]) - 1)]
+            rule = ["---" if block.flush_left(column) else "---:" for column in range(len(rows[0]))]
             return "\n".join(f"| {' | '.join(row)} |" for row in [escaped[0], rule, *escaped[1:]])
         case Picture(path, says):
             return f"![{says}]({path.name})"
@@ -102,13 +112,22 @@ def _html(block: Block) -> str:
             return f"<p>{html.escape(text)}</p>"
         case Table(rows):
             head, *body = (
-                "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
-                for tag, row in (("td" if index else "th", row) for index, row in enumerate(rows))
+                "".join(_cell(block, "td" if index else "th", *cell) for cell in enumerate(row))
+                for index, row in enumerate(rows)
             )
-            inside = "\n".join(body)
-            return f'<div class="wide"><table><thead>{head}</thead>\n<tbody>{inside}</tbody></table></div>'
+            inside = "\n".join(f"<tr>{row}</tr>" for row in body)
+            return f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>{inside}</tbody></table></div>'
         case Picture(path, says):
-            data = base64.b64encode(path.read_bytes()).decode()
-            return f'<p><img alt="{html.escape(says)}" src="data:image/png;base64,{data}"></p>'
+            data, caption = base64.b64encode(path.read_bytes()).decode(), html.escape(says)
+            return (
+                f'<figure><img alt="{caption}" src="data:image/png;base64,{data}">'
+                f"<figcaption>{caption}</figcaption></figure>"
+            )
         case Code(text, _):
             return f"<pre><code>{html.escape(text.rstrip())}</code></pre>"
+
+
+def _cell(table: Table, tag: str, column: int, text: str) -> str:
+    kinds = ["left"] * table.flush_left(column) + ["prose"] * (column in table.prose)
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
+    return f"<{tag}{kind}>{html.escape(text)}</{tag}>"

@@ -8,14 +8,25 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
-from luthier.recipe import Recipe
+from luthier.recipe import Range, Recipe
 from luthier.tuning.folder import open_folder
-from luthier.tuning.recipes import best_recipe, final_recipe
+from luthier.tuning.recipes import best_recipe, changes, final_recipe, kept_fields
 from luthier.tuning.records import Cost, Reported, Trial
 from luthier.tuning.space import value_at
 from luthier.tuning.study import Study
 
-__all__ = ["Effect", "FinalRow", "effects", "final_rows", "importance", "states"]
+__all__ = [
+    "Effect",
+    "FinalRow",
+    "Searched",
+    "effects",
+    "final_rows",
+    "group_of",
+    "importance",
+    "kept_settings",
+    "searched",
+    "states",
+]
 
 ENOUGH = 0.6  # of the trials must have come to an epoch so that they are compared there
 BINS = 3  # of a range
@@ -45,11 +56,12 @@ class FinalRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """What a change of the best did: the best as it is, against the best without it."""
+    """What the best gains in a field, or in all of a group's, by having `after` in place of `before`."""
 
-    path: str
+    path: str  # or the group: "model", "training"
     before: Any
     after: Any
+    kept: bool  # it was not changed: `before` is what was tried in its place
     accuracy: float | None  # points, on the validation part; none where it could not be trained
     size_mb: float
     latency_ms: float
@@ -88,31 +100,82 @@ def states(study: Study) -> Counter[str]:
     return Counter(trial.state for trial in study.state.of_kind("search"))
 
 
-def effects(study: Study) -> list[Effect]:
-    """One for each change that was put back by itself."""
+def effects(study: Study, group: str) -> list[Effect]:
+    """Of the model or of the training, as the ablation measured them: all changes at once, then each, then the kept."""
     best = study.best
     if best is None or best.cost is None:
         return []
-    found = []
-    made = best_recipe(study.recipe, best.values)
-    for trial in study.state.of_kind("ablation"):
-        if trial.of != best.number or (trial.cost is None and trial.state != "failed"):
-            continue
-        cost = trial.cost or best.cost
-        known = trial.state == "finished" and trial.accuracy is not None and best.accuracy is not None
-        found.append(
-            Effect(
-                path=trial.label,
-                before=value_at(best_recipe(study.recipe, trial.values), trial.label),
-                after=value_at(made, trial.label),
-                accuracy=(best.accuracy or 0) - (trial.accuracy or 0) if known else None,
-                size_mb=best.cost.size_mb - cost.size_mb,
-                latency_ms=best.cost.latency_ms - cost.latency_ms,
-                score=(best.score or 0) - (trial.score or 0) if known else None,
-                reason=trial.reason if trial.state == "failed" else "",
-            )
-        )
-    return sorted(found, key=lambda effect: -(effect.score if effect.score is not None else 1e9))
+    changed = [path for path in changes(study.recipe, best.values) if group_of(path) == group]
+    trials = {trial.label: trial for trial in study.state.of_kind("ablation") if trial.of == best.number}
+    first = study.state.trials.get(0)
+    if len(changed) > 1 and len(changed) == len(changes(study.recipe, best.values)) and first is not None:
+        trials[group] = first  # nothing else was changed: without them it is the recipe itself
+    mine = [(label, trial) for label, trial in trials.items() if label == group or group_of(label) == group]
+    found = [
+        _effect(study, best, label, trial, kept=label not in (group, *changed))
+        for label, trial in mine
+        if trial.state in ("finished", "failed")
+    ]
+    return sorted(found, key=lambda one: (one.path != group, one.kept, -(one.score if one.score is not None else 1e9)))
+
+
+def group_of(path: str) -> str:
+    """Whether a field is of the model or of the training; a group's own label is of none."""
+    if "." not in path:
+        return ""
+    return "model" if path.startswith("model.") else "training"
+
+
+def _effect(study: Study, best: Trial, label: str, trial: Trial, *, kept: bool) -> Effect:
+    assert best.cost is not None
+    cost = trial.cost or best.cost
+    without, made = (best_recipe(study.recipe, item.values) for item in (trial, best))
+    known = trial.state == "finished" and trial.accuracy is not None
+    return Effect(
+        path=label,
+        before=value_at(without, label) if "." in label else None,
+        after=value_at(made, label) if "." in label else None,
+        kept=kept,
+        accuracy=(best.accuracy or 0) - (trial.accuracy or 0) if known else None,
+        size_mb=best.cost.size_mb - cost.size_mb,
+        latency_ms=best.cost.latency_ms - cost.latency_ms,
+        score=(best.score or 0) - (trial.score or 0) if known else None,
+        reason=trial.reason if trial.state == "failed" else "",
+    )
+
+
+def kept_settings(study: Study, group: str, found: Sequence[Effect]) -> dict[str, Any]:
+    """The fields of a group that the best has as the recipe has them, and that nothing was tried in place of."""
+    if study.best is None:
+        return {}
+    recipe, values = study.recipe, study.best.values
+    paths = [path for path in kept_fields(recipe, study.state.space, values) if group_of(path) == group]
+    measured = {effect.path for effect in found}
+    made = best_recipe(recipe, values)
+    return {path: value_at(made, path) for path in paths if path not in measured}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """A field of the space: what it could be, and what it was over all trials of the search."""
+
+    path: str
+    range: Range
+    tried: tuple[Any, ...]  # each value once
+    best: Any
+
+
+def searched(study: Study) -> list[Searched]:
+    """Field by field, in the space's order."""
+    trials, found = list(study.state.of_kind("search")), []
+    for path in study.state.space.order:
+        tried: list[Any] = []
+        for trial in trials:
+            if path in trial.values and trial.values[path] not in tried:
+                tried.append(trial.values[path])
+        best = None if study.best is None else value_at(best_recipe(study.recipe, study.best.values), path)
+        found.append(Searched(path=path, range=study.state.space.ranges[path], tried=tuple(tried), best=best))
+    return found
 
 
 def importance(study: Study) -> tuple[int, dict[str, float]]:

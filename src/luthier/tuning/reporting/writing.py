@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import sqrt
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from luthier.errors import RecipeError, unknown
 from luthier.measure import score as scored
-from luthier.recipe import to_toml
-from luthier.tuning.recipes import best_recipe
+from luthier.recipe import Range, to_toml
+from luthier.tuning.reasons import alike
+from luthier.tuning.recipes import best_recipe, changes
 from luthier.tuning.records import Closed, Opened, Trial, describes
 from luthier.tuning.reporting.blocks import Block, Code, Heading, Picture, Table, Text, to_html, to_markdown
-from luthier.tuning.reporting.figures import Effect, FinalRow, effects, final_rows, importance, states
-from luthier.tuning.reporting.words import Language, Words
+from luthier.tuning.reporting.figures import FinalRow, final_rows, importance, searched, states
+from luthier.tuning.reporting.summaries import summary
+from luthier.tuning.reporting.words import NONE, Language, Words, signed, value_text
 from luthier.tuning.study import Study, open_study, shown_time
 
 __all__ = ["report"]
 
 RESNET50_MB = 94.08  # 23,520,842 parameters of four bytes on ten classes
 MOST = 15  # rows of a list
-NONE = "–"
+FEW = 6  # values that are listed one by one
 
 
 def report(study: Path | str, *, language: Language = "en", output: Path | None = None) -> list[Path]:
@@ -40,13 +42,12 @@ def report(study: Path | str, *, language: Language = "en", output: Path | None 
 
 
 def _blocks(study: Study, words: Words, folder: Path) -> list[Block]:
-    found = effects(study)
     return [
         Heading(words.say("title", name=study.recipe.name), 1),
         Text(_summary(study, words)),
         *_result(study, words),
-        *_effects(study, words, "model", [effect for effect in found if effect.path.startswith("model.")]),
-        *_effects(study, words, "training", [effect for effect in found if not effect.path.startswith("model.")]),
+        *summary(study, words, "model"),
+        *summary(study, words, "training"),
         *_weights(study, words),
         *_front(study, words, folder),
         *_mattered(study, words),
@@ -80,7 +81,7 @@ def _result(study: Study, words: Words) -> list[Block]:
     else:
         fewest = min(len(row.accuracies) for row in rows)
         note = words.say("seeds", n=fewest) if fewest > 1 else words.say("one seed")
-    gain = [Text(words.say("gain", gain=_score(study, rows[-1]) - _score(study, rows[0])))] if len(rows) > 1 else []
+    gain = [Text(words.say("gain", gain=_gain(study, rows[0], rows[-1])))] if len(rows) > 1 else []
     return [*head, *said, Text(note), *gain]
 
 
@@ -106,6 +107,10 @@ def _score(study: Study, row: FinalRow) -> float:
     return study.state.score_of(row.accuracy, row.cost)
 
 
+def _gain(study: Study, baseline: FinalRow, winner: FinalRow) -> str:
+    return signed(_score(study, winner) - _score(study, baseline), 2)
+
+
 def _weights(study: Study, words: Words) -> list[Block]:
     weights = study.recipe.score
     blocks: list[Block] = [Heading(words.say("weights"))]
@@ -117,7 +122,7 @@ def _weights(study: Study, words: Words) -> list[Block]:
     skipped = [trial for trial in study.state.of_kind("search") if trial.state == "skipped"]
     if skipped:
         largest = max(skipped, key=lambda trial: trial.cost.size_mb if trial.cost else 0.0)
-        blocks.append(Text(words.say("skipped", n=len(skipped), why=largest.reason)))
+        blocks.append(Text(words.say("skipped", n=len(skipped), why=words.reason(largest.reason))))
     return blocks
 
 
@@ -135,14 +140,14 @@ def _front(study: Study, words: Words, folder: Path) -> list[Block]:
             f"{trial.cost.size_mb:.3f}" if trial.cost else NONE,
             f"{trial.cost.latency_ms:.3f}" if trial.cost else NONE,
             f"{trial.score or 0:.2f}",
-            describes(trial.values),
+            describes(changes(study.recipe, trial.values)) or words.say("itself"),
         ]
         for trial in _at_most(front)
     ]
     return [
         Heading(words.say("front")),
         Text(words.say("front says")),
-        Table([words.heads("front columns"), *rows]),
+        Table([words.heads("front columns"), *rows], prose=(5,)),
         Picture(picture, words.say("picture")),
     ]
 
@@ -157,7 +162,7 @@ def _mattered(study: Study, words: Words) -> list[Block]:
     epoch, shares = importance(study)
     if not shares:
         return [Heading(words.say("mattered")), Text(words.say("too few"))]
-    rows = [[path, f"{100 * share:.0f} %"] for path, share in list(shares.items())[:MOST]]
+    rows = [[words.field(path), f"{100 * share:.0f} %"] for path, share in list(shares.items())[:MOST]]
     return [
         Heading(words.say("mattered")),
         Text(words.say("mattered says", epoch=epoch)),
@@ -165,45 +170,45 @@ def _mattered(study: Study, words: Words) -> list[Block]:
     ]
 
 
-def _effects(study: Study, words: Words, what: str, found: list[Effect]) -> list[Block]:
-    if not found:
-        return [Heading(words.say(what)), Text(words.say("no effects"))]
-    rows = [
-        [
-            effect.path,
-            _shown(effect.before),
-            _shown(effect.after),
-            NONE if effect.accuracy is None else f"{effect.accuracy:+.2f}",
-            f"{effect.size_mb:+.3f}",
-            f"{effect.latency_ms:+.3f}",
-            effect.reason.partition("\n")[0] if effect.score is None else f"{effect.score:+.2f}",
-        ]
-        for effect in found
-    ]
-    return [
-        Heading(words.say(what)),
-        Text(words.say("effects says", noise=_noise(study, words))),
-        Table([words.heads("effects columns"), *rows]),
-    ]
-
-
-def _noise(study: Study, words: Words) -> str:
-    """Two standard deviations of a difference, from the seeds' spread."""
-    spreads = [row.spread for row in final_rows(study) if row.spread is not None]
-    return words.say("noise", points=2 * sqrt(2) * max(spreads)) if spreads else ""
-
-
 def _tried(study: Study, words: Words) -> list[Block]:
     counted = states(study)
     rows = [[words.say(f"state {state}"), str(count)] for state, count in counted.most_common()]
-    blocks: list[Block] = [Heading(words.say("tried")), Table([words.heads("tried columns"), *rows])]
-    failed = Counter(
-        trial.reason.partition("\n")[0] for trial in study.state.of_kind("search") if trial.state == "failed"
-    )
+    space = [
+        [words.field(one.path), _range(one.range, words), _values(one.tried, words), value_text(one.best)]
+        for one in searched(study)
+    ]
+    blocks: list[Block] = [
+        Heading(words.say("tried")),
+        Table([words.heads("space columns"), *space], prose=(1, 2, 3)),
+        Table([words.heads("tried columns"), *rows]),
+    ]
+    failed = [trial.reason for trial in study.state.of_kind("search") if trial.state == "failed"]
     if failed:
-        reasons = [[reason, str(count)] for reason, count in failed.most_common(MOST)]
-        blocks += [Heading(words.say("why failed"), 3), Table([words.heads("failed columns"), *reasons])]
+        counts, examples = Counter(map(alike, failed)), {alike(text): text for text in reversed(failed)}
+        reasons = [[words.reason(examples[kind]), str(count)] for kind, count in counts.most_common(MOST)]
+        heads = words.heads("failed columns")
+        blocks += [Heading(words.say("why failed"), 3), Table([heads, *reasons], prose=(0,))]
     return blocks
+
+
+def _range(item: Range, words: Words) -> str:
+    if item.choice is not None:
+        text = words.list(map(value_text, item.choice))
+    else:
+        low, high = map(value_text, item.limits)
+        text = words.say("between log" if item.log else "between", low=low, high=high)
+    if not item.when:
+        return text
+    told = (f"{path} = {words.list(map(value_text, allowed))}" for path, allowed in item.when.items())
+    return words.say("only where", text=text, conditions=words.list(told))
+
+
+def _values(tried: Sequence[Any], words: Words) -> str:
+    """Few one by one, of many the ends."""
+    if len(tried) <= FEW or not all(isinstance(value, int | float) for value in tried):
+        return words.list(map(value_text, tried)) or NONE
+    low, high = value_text(min(tried)), value_text(max(tried))
+    return words.say("values between", n=len(tried), low=low, high=high)
 
 
 def _best(study: Study, words: Words) -> list[Block]:
@@ -216,9 +221,3 @@ def _best(study: Study, words: Words) -> list[Block]:
         Text(words.say("train it", path=study.path / "best.toml")),
         Code(to_toml(recipe)),
     ]
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return NONE
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
