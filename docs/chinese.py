@@ -142,6 +142,15 @@ RECIPE = {
     "runs before those that count": "计时之前的次数",
     "runs that count": "计时的次数",
     "mean is the course's": "课程用 mean",
+    "how it is stored in fewer bits": "怎样用更少的比特存储",
+    "training images that the ranges of int8's activations are taken from": "用来确定 int8 激活范围的训练图像数",
+    "of an activation: all of it, or without outliers": "激活的范围：全部，或去掉离群值",
+    "layers that int8 leaves in float32; `first` and `last` are two of them": (
+        "int8 时保留为 float32 的层；`first` 与 `last` 指第一层和最后一层"
+    ),
+    "7 for x86 processors without VNNI, whose sums of products of 8 bits overflow": (
+        "没有 VNNI 的 x86 处理器用 7：它们的 8 位乘积之和会溢出"
+    ),
 }
 
 OPTIMIZERS = {

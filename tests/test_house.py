@@ -40,6 +40,7 @@ TIERS = (
 BESIDE = {
     ("port", "compress"),  # a run or a recipe is opened as an export opens it
     ("measure", "compress"),  # what is measured is opened, and exported, as an export is
+    ("compress", "measure"),  # what is stored in fewer bits is judged by what a run is judged by
     ("data", "zoo"),  # runs a user's own file as the zoo does
     ("proof", "port"),  # a port's folder is opened as it was written
     ("zoo", "strategy"),  # takes the initialisers' numbers

@@ -193,5 +193,5 @@ def _squashed(data: bytes) -> bytes:
 
 def test_one_line_says_what_was_written(tmp_path: Path) -> None:
     told = exported_text(export(digits(), output=tmp_path / "model.onnx"))
-    assert told.startswith(f"{tmp_path / 'model.onnx'}: onnx, opset 17, 0.249 MB, at most ")
+    assert told.startswith(f"{tmp_path / 'model.onnx'}: onnx, opset 17, 0.250 MB, at most ")
     assert told.endswith("from the network's outputs")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from luthier.cli.options import Checkpoint, DataRoot, Json, Output, print_json
+from luthier.cli.options import Checkpoint, DataRoot, Json, Output, Overrides, print_json
 
 __all__ = ["register"]
 
@@ -21,6 +21,18 @@ def export(
     output: Output,
     form: Annotated[str, typer.Option("--format", help="onnx, mindir, safetensors or ckpt.")] = "onnx",
     pixels: Annotated[bool, typer.Option("--pixels", help="Take raw pixels: normalise inside the graph.")] = False,
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Store an ONNX graph's weights as int8, calibrated on training images.")
+    ] = False,
+    float16: Annotated[bool, typer.Option("--float16", help="Store an ONNX graph's weights as float16.")] = False,
+    overrides: Overrides = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="What int8 and float16 are judged by: validation, train or eval. "
+            "[default: validation, or where nothing was held back, train]"
+        ),
+    ] = None,
     checkpoint: Checkpoint = "last",
     data_root: DataRoot = None,
     as_json: Json = False,
@@ -29,7 +41,16 @@ def export(
     from luthier import compress
 
     exported = compress.export(
-        run, format=form, output=output, pixels=pixels, checkpoint=checkpoint, data_root=data_root
+        run,
+        format=form,
+        output=output,
+        pixels=pixels,
+        int8=int8,
+        float16=float16,
+        overrides=overrides or (),
+        split=split,
+        checkpoint=checkpoint,
+        data_root=data_root,
     )
     if as_json:
         print_json(exported)

@@ -32,7 +32,10 @@ def register(app: typer.Typer) -> None:
 
 
 def measure(
-    sources: Annotated[list[str], typer.Argument(metavar="RUN...", help="Runs, or recipes that are not trained yet.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="Runs, exported .onnx files, or recipes that are not trained yet."),
+    ],
     overrides: Overrides = None,
     form: Annotated[Form, typer.Option("--format", help="Of the table.")] = Form.text,
     language: Annotated[Language, typer.Option(help="Of the table's headings.")] = Language.en,
@@ -41,7 +44,7 @@ def measure(
     data_root: DataRoot = None,
     as_json: Json = False,
 ) -> None:
-    """Accuracy, parameters, size, latency and score: a row for each run or recipe."""
+    """Accuracy, parameters, size, latency and score: a row for each run, file or recipe."""
     from luthier.measure import layers_text, markdown_table, text_table
     from luthier.measure import measure as measured
 

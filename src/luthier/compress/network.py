@@ -54,11 +54,22 @@ class Network:
         """Their names, in the order of the outputs."""
         return self.description.classes
 
-    def open_data(self) -> DataSet:
-        """Its data set; close it, or use it in a `with`."""
-        data = open_recipe_data(self.recipe, self.data_root)
+    def open_data(self, *, as_evaluated: bool = False) -> DataSet:
+        """Its data set; close it, or use it in a `with`.
+
+        `as_evaluated` has the training part, too, as evaluation sees images: neither cropped at random nor mixed.
+        """
+        recipe = self.recipe
+        if as_evaluated:
+            data_config = replace(recipe.data, train=recipe.data.eval, drop_remainder=False)
+            recipe = replace(recipe, data=data_config, strategy=replace(recipe.strategy, mixup=0.0, cutmix=0.0))
+        data = open_recipe_data(recipe, self.data_root)
         if self.run:
-            require_same_data(self.description, data)
+            known = self.description
+            if as_evaluated:  # whose images may have another size, and whose last batch is there, too
+                steps = data.described(ranks=known.ranks).steps_per_epoch
+                known = replace(known, shape=data.shape, steps_per_epoch=steps)
+            require_same_data(known, data)
         return data
 
     @property

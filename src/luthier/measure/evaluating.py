@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from luthier.compress import Network, open_network, run_or_recipe
-from luthier.data import open_data
 from luthier.errors import RecipeError
 from luthier.store import Run
 from luthier.training import Metrics, evaluate
@@ -56,9 +55,5 @@ def as_run(run: Run | Path | str) -> Run:
 
 
 def _metrics(network: Network, split: str) -> Metrics:
-    if split == "train":
-        config = replace(network.recipe.data, train=network.recipe.data.eval, drop_remainder=False)
-        with open_data(config, seed=network.recipe.strategy.seed, root=network.data_root) as data:
-            return evaluate(network.session.logits, data.train)
-    with network.open_data() as data:
+    with network.open_data(as_evaluated=split == "train") as data:
         return evaluate(network.session.logits, data.split(split))

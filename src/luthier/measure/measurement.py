@@ -17,6 +17,7 @@ class Measurement(Struct, frozen=True, kw_only=True):
 
     name: str  # the run's, or the recipe's
     run: str | None  # its folder
+    file: str | None = None  # where what was measured is an exported file
     step: int | None  # the checkpoint's
     network: str
     batch_size: int
@@ -25,7 +26,7 @@ class Measurement(Struct, frozen=True, kw_only=True):
     schedule: str
     optimizer: str
     parameters: int  # trainable
-    size_mb: float  # stored bytes of the trainable parameters, in 10⁶
+    size_mb: float  # stored bytes of the trainable parameters, in 10⁶; of a file, all that it stores
     file_mb: float | None = None  # of the ONNX file
     latency_ms: float | None = None
     latency: Latency | None = None

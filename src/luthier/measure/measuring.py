@@ -10,16 +10,18 @@ from msgspec.structs import asdict, replace
 
 from luthier.compress import Network, Source, open_network, run_or_recipe
 from luthier.errors import ExportError, RecipeError, StoreError
+from luthier.measure.files import is_file, measure_file
 from luthier.measure.measurement import Measurement
 from luthier.measure.parameters import Layer, Sizes, parameters_by_layer, sizes
 from luthier.measure.scoring import score
 from luthier.measure.subject import Subject
+from luthier.measure.timing import chosen_ms
 from luthier.measure.timing import latency as taken
 from luthier.recipe import Recipe, Score, override
 from luthier.store import Result, Run, writing
 from luthier.training import evaluate
 
-__all__ = ["measure"]
+__all__ = ["measure", "trainable_bytes"]
 
 ENDED = ("finished", "stopped")
 QUALITY = ("accuracy", "top5", "loss", "samples")
@@ -34,12 +36,14 @@ def measure(
     data_root: Path | str | None = None,
     latency: bool = True,
 ) -> Measurement:
-    """Measure a run, or a recipe that was not trained, which has no accuracy and so no score.
+    """Measure a run; an exported .onnx file; or a recipe that was not trained, which has no accuracy and so no score.
 
     A run's figures go into its result.json too, unless overrides changed how they are taken, or they are of another
     step than the one that the result speaks of. Without `latency` the one in result.json stays.
     """
     overrides = list(overrides)
+    if is_file(source):
+        return measure_file(source, overrides=overrides, data_root=data_root, latency=latency)
     found = _with_overrides(run_or_recipe(source), overrides)
     protocol = found.score if isinstance(found, Recipe) else override(found.recipe, overrides).score
     with open_network(found, checkpoint=checkpoint, data_root=data_root) as network:
@@ -109,6 +113,11 @@ def _layers(network: Network) -> tuple[tuple[Layer, ...], Sizes]:
     return parameters_by_cell(session.network, own), cell_sizes(own)
 
 
+def trainable_bytes(network: Network) -> int:
+    """What the score calls its size."""
+    return sum(_layers(network)[1].trainable.values())
+
+
 def _quality(network: Network, result: Result | None) -> dict[str, Any]:
     """As the result has it, where the run ended with it; a network that was not trained has none."""
     if network.run is None:
@@ -125,8 +134,7 @@ def _costs(subject: Subject, protocol: Score, *, latency: bool) -> dict[str, Any
     costs: dict[str, Any] = {}
     if latency:
         timings, conditions = taken(subject, protocol)
-        chosen = timings.median_ms if protocol.statistic == "median" else timings.mean_ms
-        costs |= {"latency_ms": chosen, "latency": conditions, "timings": timings}
+        costs |= {"latency_ms": chosen_ms(timings, protocol), "latency": conditions, "timings": timings}
     try:
         costs |= {"file_mb": len(subject.onnx.data) / 1e6}
     except ExportError as error:

@@ -6,7 +6,19 @@ from luthier.recipe.overrides import override
 from luthier.recipe.param_spec import ParamSpec, as_override
 from luthier.recipe.ranges import Range
 from luthier.recipe.reading import parse, read
-from luthier.recipe.records import Checkpoint, Data, Model, Normalize, Recipe, Record, Score, Start, Stop, Strategy
+from luthier.recipe.records import (
+    Checkpoint,
+    Compress,
+    Data,
+    Model,
+    Normalize,
+    Recipe,
+    Record,
+    Score,
+    Start,
+    Stop,
+    Strategy,
+)
 from luthier.recipe.schedules import Constant, Cosine, Exponential, OneCycle, Polynomial, Schedule, Square, Stage
 from luthier.recipe.schema import json_schema
 from luthier.recipe.shipped import load, shipped, shipped_text
@@ -28,6 +40,7 @@ __all__ = [
     "CenterCrop",
     "Checkpoint",
     "ColorJitter",
+    "Compress",
     "Constant",
     "Cosine",
     "Cutout",

@@ -11,7 +11,19 @@ from luthier.recipe.ranges import Range
 from luthier.recipe.schedules import Cosine, Schedule
 from luthier.recipe.transforms import RandomCrop, RandomFlip, Transform
 
-__all__ = ["Checkpoint", "Data", "Model", "Normalize", "Recipe", "Record", "Score", "Start", "Stop", "Strategy"]
+__all__ = [
+    "Checkpoint",
+    "Compress",
+    "Data",
+    "Model",
+    "Normalize",
+    "Recipe",
+    "Record",
+    "Score",
+    "Start",
+    "Stop",
+    "Strategy",
+]
 
 Count = Annotated[int, Meta(ge=1)]
 CountOrNone = Annotated[int, Meta(ge=0)]  # 0: not used
@@ -130,6 +142,15 @@ class Score(Section, frozen=True, kw_only=True):
     statistic: Literal["median", "mean"] = "median"  # mean is the course's
 
 
+class Compress(Section, frozen=True, kw_only=True):
+    """How a network is stored in fewer bits."""
+
+    calibration: Count = 512  # training images that the ranges of int8's activations are taken from
+    ranges: Literal["min-max", "percentile", "entropy"] = "min-max"  # of an activation: all of it, or without outliers
+    exclude: tuple[Name, ...] = ()  # layers that int8 leaves in float32; `first` and `last` are two of them
+    weight_bits: Literal[7, 8] = 8  # 7 for x86 processors without VNNI, whose sums of products of 8 bits overflow
+
+
 class Recipe(Section, frozen=True, kw_only=True):
     """Everything that a run needs to be repeated."""
 
@@ -146,4 +167,5 @@ class Recipe(Section, frozen=True, kw_only=True):
     record: Record = field(default_factory=Record)
     stop: Stop = field(default_factory=Stop)
     score: Score = field(default_factory=Score)
+    compress: Compress = field(default_factory=Compress)
     space: dict[str, Range] = {}  # what `luthier tune` may change, by dotted path

@@ -1,6 +1,6 @@
 """The loop, its events, checkpoints and exact resume."""
 
-from luthier.training.evaluation import Metrics, evaluate
+from luthier.training.evaluation import Epochs, Metrics, evaluate
 from luthier.training.events import (
     CheckpointSaved,
     EpochEnded,
@@ -24,6 +24,7 @@ __all__ = [
     "CheckpointSaved",
     "EpochEnded",
     "EpochStarted",
+    "Epochs",
     "Evaluated",
     "Event",
     "Listener",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from luthier.compress.description import description
 from luthier.compress.network import Network
 from luthier.compress.registry import Encoded, writes
+from luthier.recipe import to_toml
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -24,7 +27,8 @@ def encode(network: Network, *, pixels: bool) -> Encoded:
 
     own_cell = network.session.engine == "mindspore" and network.is_own
     model = _by_mindspore(network, pixels=pixels) if own_cell else _by_pytorch(network, pixels=pixels)
-    for key, value in description(network, layout="NHWC" if pixels else "NCHW").items():
+    told = description(network, layout="NHWC" if pixels else "NCHW")
+    for key, value in (told | {"recipe": to_toml(replace(network.recipe, space={}))}).items():
         model.metadata_props.add(key=key, value=value)
     data = model.SerializeToString(deterministic=True)
     error = max_error(on_onnx_runtime(data), answers_of(network, pixels=pixels), network, pixels=pixels)
