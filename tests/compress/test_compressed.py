@@ -235,7 +235,7 @@ class TestFilesAsRows:
         row = measure(files / "float32.onnx", overrides=["score.runtime=openvino", "score.runs=5"])
         assert row.latency is not None
         assert row.latency.runtime == "openvino"
-        with pytest.raises(MeasureError, match="takes a network - at score.runtime"):
+        with pytest.raises(MeasureError, match=r"takes a network - at score\.runtime"):
             measure(files / "float32.onnx", overrides=["score.runtime=torch-eager"])
 
     def test_other_fields_cannot_be_set_and_foreign_files_are_refused(self, files: Path, tmp_path: Path) -> None:
