@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from luthier.cli.options import Checkpoint, DataRoot, Json, print_json
+from luthier.errors import PortError
 
 __all__ = ["register"]
 
@@ -39,8 +40,12 @@ def port(
         typer.Option("--input", metavar="[NAME:]SHAPE[:DTYPE]", help="Such as 1,3,224,224; ? is an open length."),
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights for the source: .pt, .safetensors.")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="Write a whole project that trains as this recipe says, on MindSpore alone.")
+    ] = None,
     options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An argument of the factory.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An argument of the factory, or of --recipe a field."),
     ] = None,
     analysis: Annotated[
         bool, typer.Option("--analyse", help="Report what a port would be, and write nothing.")
@@ -55,14 +60,29 @@ def port(
     as_json: Json = False,
 ) -> None:
     """Turn a PyTorch network into a MindSpore script with its weights, and report every operator."""
-    from luthier.port import analyse, parsed_options, ported_text, rename_weights, report_text
+    from luthier.port import (
+        analyse,
+        parsed_options,
+        ported_text,
+        project_text,
+        rename_weights,
+        report_text,
+        write_project,
+    )
     from luthier.port import port as ported
 
     if weights_only or weight_map:
         typer.echo(rename_weights(weights_only, weight_map, output))
         return
-    given = parsed_options(options or ())
-    if analysis:
+    if recipe and (source or weights or inputs or analysis):
+        raise PortError("A project is made of a recipe alone", at="--recipe", hint="Leave the rest out.")
+    given = {} if recipe else parsed_options(options or ())
+    if recipe:
+        project = write_project(
+            recipe, output=output, overrides=options or (), data_root=data_root, language=language.value
+        )
+        report, told = project.ported.report, project_text(project)
+    elif analysis:
         report = analyse(source, inputs=inputs or (), options=given, checkpoint=checkpoint, data_root=data_root)
         told = report_text(report)
     else:

@@ -7,6 +7,7 @@ from luthier.port.inputs import parsed_options
 from luthier.port.manifest import Input, Layer, Port, Source, open_port
 from luthier.port.opening import build_source
 from luthier.port.porting import Ported, analyse, port
+from luthier.port.project import Project, project_text, write_project
 from luthier.port.renaming import rename_weights
 from luthier.port.report import Report, report_schema
 from luthier.port.telling import ported_text, report_text
@@ -17,6 +18,7 @@ __all__ = [
     "Layer",
     "Port",
     "Ported",
+    "Project",
     "Report",
     "Source",
     "analyse",
@@ -25,9 +27,11 @@ __all__ = [
     "parsed_options",
     "port",
     "ported_text",
+    "project_text",
     "rename_weights",
     "report_schema",
     "report_text",
+    "write_project",
 ]
 
 make_callable(__name__)

@@ -56,6 +56,7 @@ class _Made:
     map: WeightMap
     report: Report
     inputs: tuple[Input, ...]
+    model: str
 
 
 def port(
@@ -69,17 +70,19 @@ def port(
     checkpoint: str = "last",
     data_root: Path | str | None = None,
     language: Language = "en",
+    model: str = MODEL,
 ) -> Ported:
     """Port a module, `file.py:factory`, a run or a recipe to MindSpore.
 
     `example_inputs` are tensors, one or a tuple or a dict by argument; without them `inputs` tells their shapes.
+    `model` is the script's place in the folder.
     What cannot be carried over is written as a stub that raises, and stands in the report.
     """
     _require_mindspore()
     folder = Path(output) if output is not None else Path(tempfile.mkdtemp(prefix="luthier-port-"))
     with _opened(source, weights, options, checkpoint, data_root) as found:
-        made = _made(found, example_inputs, inputs)
-        folder.mkdir(parents=True, exist_ok=True)
+        made = _made(found, example_inputs, inputs, model)
+        (folder / model).parent.mkdir(parents=True, exist_ok=True)
         return _written_out(made, found, folder, language)
 
 
@@ -129,7 +132,7 @@ def _opened(
     return nullcontext(Opened(module=source, source=record, name=kind.__name__))
 
 
-def _made(found: Opened, example_inputs: Any, inputs: Sequence[str]) -> _Made:
+def _made(found: Opened, example_inputs: Any, inputs: Sequence[str], model: str = MODEL) -> _Made:
     from luthier.port.sources.examples import examples, given
     from luthier.port.sources.pytorch import read_module
 
@@ -147,7 +150,7 @@ def _made(found: Opened, example_inputs: Any, inputs: Sequence[str]) -> _Made:
     made = classes(cells.root(), _class_name(found, network.module))
     text = written(made, origin=_origin(found.source))
     weight_map = mapped(network, cells.renames)
-    layers = _layers(network, made, text, cells)
+    layers = _layers(network, made, text, cells, model)
     return _Made(
         network=network,
         cells=cells,
@@ -156,6 +159,7 @@ def _made(found: Opened, example_inputs: Any, inputs: Sequence[str]) -> _Made:
         map=weight_map,
         report=reported(network, cells.findings, layers, unused(weight_map, network.ties)),
         inputs=tuple(_input(value, asked, i, network) for i, value in enumerate(network.scope.inputs)),
+        model=model,
     )
 
 
@@ -177,7 +181,7 @@ def _input(value: Any, asked: Sequence[Input], i: int, network: Network) -> Inpu
     return Input(name=name, shape=shape, dtype=value.dtype.rstrip("_"))
 
 
-def _layers(network: Network, made: Sequence[Class], text: Written, cells: Cells) -> tuple[Layer, ...]:
+def _layers(network: Network, made: Sequence[Class], text: Written, cells: Cells, model: str) -> tuple[Layer, ...]:
     lines = lines_by_path(made, text)
     found = []
     for module in network.module.walk():
@@ -189,7 +193,7 @@ def _layers(network: Network, made: Sequence[Class], text: Written, cells: Cells
                 path=module.path,
                 source_class=module.class_name,
                 source_line=module.built_at or module.defined_at,
-                emitted_line=f"{MODEL}:{line}",
+                emitted_line=f"{model}:{line}",
             )
         )
     return tuple(found)
@@ -201,7 +205,7 @@ def _upwards(path: str) -> list[str]:
 
 
 def _written_out(made: _Made, found: Opened, folder: Path, language: Language) -> Ported:
-    (folder / MODEL).write_text(made.text.text, "utf-8")
+    (folder / made.model).write_text(made.text.text, "utf-8")
     write_map(made.map, folder / MAP)
     state = {name: made.network.arrays(name) for name in made.network.state}
     arrays = made.map.to_target(state)
@@ -210,25 +214,25 @@ def _written_out(made: _Made, found: Opened, folder: Path, language: Language) -
     write_checkpoint(arrays, folder / CHECKPOINT)
     manifest = Port(
         source=found.source,
-        candidate=f"{MODEL}:{made.text.class_name}",
+        candidate=f"{made.model}:{made.text.class_name}",
         inputs=made.inputs,
         map=MAP,
         weights=WEIGHTS,
-        layers=_layers(made.network, made.classes, made.text, made.cells),
+        layers=_layers(made.network, made.classes, made.text, made.cells, made.model),
         constants=tuple(name for name in made.network.loose if name in made.map.names()),
         versions={name: version(name) for name in ("luthier", "mindspore", "torch")},
     )
     write_manifest(manifest, folder)
     write_report(made.report, folder, made.text.text, language)
-    cell = _live(folder, made.text.class_name, arrays)
+    cell = _live(folder / made.model, made.text.class_name, arrays)
     return Ported(folder=folder, report=made.report, map=made.map, manifest=manifest, cell=cell)
 
 
-def _live(folder: Path, name: str, arrays: Mapping[str, Any]) -> cells.Cell:
+def _live(script: Path, name: str, arrays: Mapping[str, Any]) -> cells.Cell:
     """Build the Cell from the file that was written, and check every name and shape against the weights."""
     import mindspore
 
-    cell: cells.Cell = load_object(f"{folder / MODEL}:{name}", at=str(folder / MODEL), error=PortError)()
+    cell: cells.Cell = load_object(f"{script}:{name}", at=str(script), error=PortError)()
     own = {parameter.name: parameter for parameter in cell.get_parameters()}
     if set(own) != set(arrays):
         wrong = sorted(set(own) ^ set(arrays))
