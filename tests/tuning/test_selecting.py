@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 
 import luthier
@@ -17,7 +19,7 @@ from luthier.data import Source, open_source
 from luthier.errors import RecipeError, TrainingError
 from luthier.recipe import Adam, ParamSpec, load
 from luthier.training import open_parts
-from luthier.tuning import RangeTest, Selection, range_test, select, selection_text
+from luthier.tuning import ModelSize, RangeTest, Selection, range_test, select, selection_text
 from tests.training.making import digits
 
 TEST = RangeTest(total_steps=30, init_learning_rate=1e-4, end_learning_rate=50.0, segments=2, warmup_steps=2)
@@ -39,6 +41,110 @@ def test_the_range_test_leaves_no_trace_in_the_session() -> None:
     assert len(curve.losses) > 5
     assert before.keys() == after.keys()
     assert all(before[key].tobytes() == after[key].tobytes() for key in before)
+
+
+def test_it_leaves_none_in_statistics_and_random_numbers_either_nor_where_it_is_broken_off() -> None:
+    """Batch normalisation's running statistics and dropout's generator move with every step."""
+    data, session = open_parts(digits("model.options.normalisation=batch", "model.options.dropout=0.3"))
+
+    class Cut:
+        def __init__(self) -> None:
+            self.left = 20
+
+        def state(self) -> Any:
+            return session.state()
+
+        def load(self, state: Any) -> None:
+            session.load(state)
+
+        def step(self, batch: Any, rate: float) -> Any:
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+            return session.step(batch, rate)
+
+    with data:
+        session.step(next(data.train.epoch(0)), 0.01)
+        before = session.state()
+        range_test(session, data, TEST)
+        whole = session.state()
+        with pytest.raises(KeyboardInterrupt):
+            range_test(Cut(), data, TEST)  # type: ignore[arg-type]
+        broken_off = session.state()
+    assert any(key.startswith("rng/") for key in before)
+    assert any("running_mean" in key for key in before)
+    for after in (whole, broken_off):
+        assert before.keys() == after.keys()
+        assert all(before[key].tobytes() == after[key].tobytes() for key in before)
+
+
+def test_each_segment_sees_other_batches_and_begins_from_the_same_weights() -> None:
+    data, session = open_parts(digits())
+    test = RangeTest(total_steps=3, init_learning_rate=1e-9, end_learning_rate=1e-8, segments=1)
+    with data:
+        (one, three) = (range_test(session, data, replace(test, segments=count)).losses for count in (1, 3))
+    assert one != three, "the mean of three segments' losses is not the first's"
+    assert one == pytest.approx(three, abs=0.2), "at rates of nothing all segments have the first weights"
+
+
+MOXING = (
+    "input_fn model_fn optimizer_fn batch_size auto_batch total_steps evaluation_total_steps model_size by_acc "
+    "checkpoint_path select_by_eval weight_decay_diff_thres max_thres window warmup_steps warmup_lr "
+    "evaluate_every_n_steps log_every_n_steps init_learning_rate end_learning_rate acc_name loss_name "
+    "search_learning_rate param_spec param_list_spec"
+)
+
+
+def test_it_takes_each_of_moxings_arguments_with_its_default() -> None:
+    parameters = inspect.signature(select).parameters
+    assert set(MOXING.split()) <= set(parameters)
+    defaults = {name: parameters[name].default for name in ("weight_decay_diff_thres", "max_thres", "window")}
+    assert defaults == {"weight_decay_diff_thres": 0.05, "max_thres": 10, "window": 50}
+
+
+def test_each_of_moxings_arguments_does_what_it_says() -> None:
+    """Those that no other test here is about."""
+    said: list[str] = []
+    found = select(
+        digits(),
+        param_list_spec=ParamSpec(momentum=[0.9]),
+        batch_size=100,
+        total_steps=8,
+        evaluation_total_steps=1,
+        evaluate_every_n_steps=3,
+        log_every_n_steps=4,
+        init_learning_rate=2e-4,
+        end_learning_rate=0.2,
+        warmup_steps=5,
+        warmup_lr=1e-4,
+        max_thres=60,
+        window=1,
+        segments=2,
+        acc_name="top1",
+        loss_name="xent",
+        select_by_eval=True,
+        say=said.append,
+    )
+    assert found.recipe.data.batch_size == 100
+    assert found.curve is not None
+    assert found.curve.learning_rates[0] == pytest.approx(2e-4)
+    assert found.curve.learning_rates[-1] == pytest.approx(0.2)
+    assert len(found.curve.learning_rates) == 60, "as many falls are allowed as the test has steps"
+    assert found.steps == 2 * (60 + 5) + sum(tried.steps for tried in found.tried)
+    for tried in found.tried:
+        assert [step for step, _, _ in tried.curve] == [3, 6, 8]
+        assert all(accuracy == pytest.approx(round(accuracy)) for _, accuracy, _ in tried.curve), "of 100 images"
+    assert any("top1" in line and "xent" in line for line in said)
+    assert sum("training xent" in line for line in said) == 2 * len(found.tried)
+    assert found.judged_by == "validation top1"
+
+
+@pytest.mark.parametrize(("size", "first"), [("small", 1e-4), ("large", 1e-5)])
+def test_a_large_model_begins_at_lower_rates(size: ModelSize, first: float) -> None:
+    spec = ParamSpec(momentum=[0.9])
+    found = select(digits(), param_list_spec=spec, model_size=size, total_steps=1, segments=1)
+    assert found.curve is not None
+    assert found.curve.learning_rates[0] == pytest.approx(first)
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import resource
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +21,7 @@ from luthier.tuning import Study, open_study, resume_study, tune
 from luthier.tuning.records import Asked, Cost, Costed, Ended, Plan, Reported
 from luthier.tuning.state import StudyState
 from tests.tuning.conftest import small, tuned
+from tests.tuning.waiting import ended, has, journal, until
 
 START = """
 import sys
@@ -29,28 +30,29 @@ tuned(sys.argv[1], small(), trials=3, scheduler="none", workers={workers})
 """
 
 
-def journal(path: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (path / "journal.jsonl").read_text().splitlines()]
+HUGE = """
+import torch
 
 
-def begun(path: Path, workers: int = 1) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", START.format(workers=workers), str(path)], cwd=os.getcwd())
+class Huge(torch.nn.Module):
+    def __init__(self, num_classes, shape):
+        super().__init__()
+        self.fc = torch.nn.Linear(shape[0] * shape[1] * shape[2], num_classes)
+
+    def forward(self, x):
+        if self.training:
+            torch.empty(1 << 48)
+        return self.fc(x.flatten(1))
 
 
-def until(true: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if true():
-            return
-        time.sleep(0.05)
-    pytest.fail("it did not happen within 30 s")
+def huge(num_classes, shape, width=1.0):
+    return Huge(num_classes, shape)
+"""
 
 
-def has(path: Path, event: str, count: int = 1) -> Callable[[], bool]:
-    def look() -> bool:
-        there = (path / "journal.jsonl").exists()
-        return there and (path / "journal.jsonl").read_text().count(f'"event":"{event}"') >= count
-
-    return look
+def begun(path: Path, workers: int = 1, **options: Any) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", START.format(workers=workers), str(path)]
+    return subprocess.Popen(command, cwd=os.getcwd(), **options)
 
 
 class TestAStudy:
@@ -113,12 +115,7 @@ class TestMishaps:
     def test_a_killed_worker_costs_the_steps_since_the_last_checkpoint(self, tmp_path: Path) -> None:
         process = begun(tmp_path / "study")
         until(has(tmp_path / "study", "reported"))
-        worker = next(
-            int(path.name)
-            for path in Path("/proc").iterdir()
-            if path.name.isdigit() and _parent(path) == process.pid and b"tuning.worker" in _command(path)
-        )
-        os.kill(worker, signal.SIGKILL)
+        os.kill(next(_workers(process.pid)), signal.SIGKILL)
         assert process.wait(120) == 0
         found = open_study(tmp_path / "study")
         assert sorted(trial.state for trial in found.trials) == ["finished"] * 3
@@ -134,7 +131,7 @@ class TestMishaps:
         until(has(tmp_path / "study", "reported", 2))
         process.kill()
         process.wait()
-        until(lambda: _unlocked(tmp_path / "study"))
+        until(ended(tmp_path / "study"))
         broken = open_study(tmp_path / "study")
         assert any(trial.state == "running" for trial in broken.trials)
         study = resume_study(tmp_path / "study", trials=1, workers=1)
@@ -160,6 +157,47 @@ class TestMishaps:
         )
         assert [trial.state for trial in study.trials] == ["finished", "failed"]
         assert "no sign of life for 20 s" in study.trials[1].reason
+
+    def test_a_trial_that_runs_out_of_memory_is_recorded_and_the_study_goes_on(self, tmp_path: Path) -> None:
+        (tmp_path / "huge.py").write_text(HUGE)
+        text = f'"model.name" = {{ choice = ["{tmp_path}/huge.py:huge"] }}'
+        study = tuned(tmp_path / "study", small(text.replace('"model.options.width"', "")), trials=3)
+        assert [trial.state for trial in study.trials] == ["finished", "failed", "failed"]
+        assert {trial.reason for trial in study.trials[1:]} == {"out of memory"}
+
+    @pytest.mark.slow
+    def test_a_power_cut_loses_at_most_an_epoch(self, tmp_path: Path) -> None:
+        """The study and its workers at once: nobody saves anything any more."""
+        process = begun(tmp_path / "study", workers=2)
+        until(has(tmp_path / "study", "reported", 2))
+        workers = list(_workers(process.pid))
+        process.kill()
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        process.wait()
+        until(ended(tmp_path / "study"))
+        before = {trial.number: trial.epoch for trial in open_study(tmp_path / "study").trials}
+        assert any(before.values())
+        study = resume_study(tmp_path / "study", trials=1, workers=1)
+        assert [trial.state for trial in study.trials] == ["finished"] * len(study.trials)
+        lines = [line for line in journal(tmp_path / "study") if line["event"] == "reported"]
+        assert all(lines.count(line) == 1 for line in lines)
+        for number in before:
+            epochs = [line["epoch"] for line in lines if line["trial"] == number]
+            assert len(epochs) <= 4, "of three epochs at most one was trained again"
+
+    @pytest.mark.slow
+    def test_a_disk_that_fills_under_a_worker_stops_the_study_and_loses_nothing(self, tmp_path: Path) -> None:
+        process = begun(tmp_path / "study", stderr=subprocess.PIPE)
+        until(lambda: any(_workers(process.pid)))
+        (worker,) = _workers(process.pid)
+        resource.prlimit(worker, resource.RLIMIT_FSIZE, (50_000, 50_000))  # no checkpoint fits
+        _, said = process.communicate(timeout=120)
+        assert process.returncode != 0
+        assert b"Nothing is lost. Once that is mended, go on with: luthier tune --resume" in said
+        assert open_study(tmp_path / "study").trials[0].state == "running"
+        study = resume_study(tmp_path / "study", trials=1, workers=1)
+        assert [trial.state for trial in study.trials] == ["finished"] * len(study.trials)
 
     def test_a_network_that_cannot_be_built_is_no_reason_to_end(self, tmp_path: Path) -> None:
         text = '"model.options.depth" = { choice = [5] }'
@@ -192,14 +230,10 @@ class TestMishaps:
         assert all(line["event"] for line in journal(copied))
 
 
-def _unlocked(path: Path) -> bool:
-    from luthier.tuning.folder import open_folder
-
-    try:
-        open_folder(path, writing=True).close()
-    except RecipeError:
-        return False
-    return True
+def _workers(study: int) -> Iterator[int]:
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit() and _parent(path) == study and b"tuning.worker" in _command(path):
+            yield int(path.name)
 
 
 def _parent(process: Path) -> int:

@@ -33,6 +33,7 @@ class Judging(Struct, frozen=True, kw_only=True):
     evaluation_total_steps: int  # batches of the validation part; 0 for all
     stop_losers: bool = True
     evaluate_every_n_steps: int = 0
+    log_every_n_steps: int = 0
 
 
 class Tried(Struct, kw_only=True):
@@ -56,6 +57,7 @@ class Candidate:
     session: Session
     data: DataSet
     judging: Judging
+    log: Callable[[Tried, float], None] = lambda tried, loss: None
     batches: Iterator[Batch] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,11 +68,13 @@ class Candidate:
 
     def train(self, until: int) -> None:
         """Go on to a step, and judge."""
-        every = self.judging.evaluate_every_n_steps
+        every, log_every = self.judging.evaluate_every_n_steps, self.judging.log_every_n_steps
         try:
             while self.tried.steps < until:
-                self.session.step(next(self.batches), self.rates[self.tried.steps])
+                loss = self.session.step(next(self.batches), self.rates[self.tried.steps])
                 self.tried.steps += 1
+                if log_every and self.tried.steps % log_every == 0:
+                    self.log(self.tried, float(loss))
                 if every and self.tried.steps % every == 0 and self.tried.steps < until:
                     self.judge()
         except NonFinite:

@@ -30,7 +30,7 @@ from luthier.tuning.records import (
 from luthier.tuning.schedulers import Decision
 from luthier.tuning.space import Values
 from luthier.tuning.state import StudyState
-from luthier.tuning.workers import Gone, LocalWorkers, Workers
+from luthier.tuning.workers import Gone, Workers
 
 __all__ = ["Coordinator", "Source", "Wanted"]
 
@@ -134,8 +134,6 @@ class Coordinator:
         )
         self.busy[worker] = number
         self.workers.begin(worker, job)
-        if isinstance(self.workers, LocalWorkers):
-            self.workers.heard(worker)
 
     def hear(self, worker: int, message: FromWorker | Gone) -> None:
         """One message of one worker."""
@@ -245,8 +243,6 @@ class Coordinator:
         self._discard_checkpoints(trial)
 
     def _look_for_hanging(self) -> None:
-        if not isinstance(self.workers, LocalWorkers):
-            return
         for worker, number in list(self.busy.items()):
             if self.workers.silent_s(worker) > self.state.plan.hang_s:
                 trial = self.state.trials[number]

@@ -39,7 +39,6 @@ class Course:
     data_root: Path | str | None
     say: Say
     names: tuple[str, str]
-    log_every: int
     judging: Judging = field(default_factory=lambda: Judging(total_steps=1, evaluation_total_steps=1))
     tried: list[Tried] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -80,6 +79,7 @@ class Course:
                         session=session,
                         data=data,
                         judging=self.judging,
+                        log=self._log,
                     )
                 )
             results = compare(fresh, self._tell) if fresh else []
@@ -126,13 +126,16 @@ class Course:
 
     def _tell(self, tried: Tried) -> None:
         accuracy, loss = self.names
-        if tried.accuracy is not None and tried.steps >= self.log_every:
+        if tried.accuracy is not None:
             self.say(
                 f"  {tried.field} = {shown(tried.value)}: step {tried.steps}, {accuracy} {tried.accuracy:.2f} %, "
                 f"{loss} {tried.loss:.4f}"
             )
         elif tried.ended:
             self.say(f"  {tried.field} = {shown(tried.value)}: {tried.ended}")
+
+    def _log(self, tried: Tried, loss: float) -> None:
+        self.say(f"    {tried.field} = {shown(tried.value)}: step {tried.steps}, training {self.names[1]} {loss:.4f}")
 
     def chosen(self, final: Recipe) -> dict[str, Any]:
         """The values, with the learning rate that they go with."""

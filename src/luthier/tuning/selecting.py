@@ -60,7 +60,7 @@ def select(
     warmup_steps: int = 0,
     warmup_lr: float = 0.01,
     evaluate_every_n_steps: int | None = None,
-    log_every_n_steps: int = 10,
+    log_every_n_steps: int | None = None,
     init_learning_rate: float | None = None,
     end_learning_rate: float | None = None,
     acc_name: str = "accuracy",
@@ -98,7 +98,6 @@ def select(
         data_root=data_root,
         say=say,
         names=(acc_name, loss_name),
-        log_every=log_every_n_steps,
     )
     first = course.recipe_with({})
     if course.source is None and not any(path in lists for path in ("data.name", "data.path")):
@@ -116,6 +115,7 @@ def select(
         evaluation_total_steps=min(evaluation_total_steps or batches, batches),
         stop_losers=not select_by_eval,
         evaluate_every_n_steps=evaluate_every_n_steps or 0,
+        log_every_n_steps=log_every_n_steps or 0,
     )
     course.judging = judging
     curve = None

@@ -37,6 +37,9 @@ class Talk(Protocol):
     def ask(self, message: FromWorker) -> str:
         """Send it, and wait for the decision."""
 
+    def told_to_stop(self) -> bool:
+        """Whether it is to save where it stands, without having asked."""
+
 
 class Line:
     """To the study; when the study is gone, the worker ends too."""
@@ -59,6 +62,10 @@ class Line:
         assert isinstance(answer, Answer)
         return answer.decision
 
+    def told_to_stop(self) -> bool:
+        """A process is told by a signal."""
+        return False
+
 
 def main() -> None:
     """The process: its arguments are the descriptor of the line, and of the study's lock, which it only holds."""
@@ -80,13 +87,22 @@ def work(job: Job, line: Talk) -> None:
         raise
     except StoreError as error:
         line.say(Broke(reason=str(error), everywhere=True))
-    except LuthierError as error:
-        line.say(Broke(reason=str(error)))
-    except MemoryError:
-        line.say(Broke(reason=reason("memory")))
     except Exception as error:  # a trial's failure must not become the study's
-        traceback.print_exc()
-        line.say(Broke(reason=f"{type(error).__name__}: {error}"))
+        if not isinstance(error, LuthierError):
+            traceback.print_exc()
+        line.say(Broke(reason=_why(error)))
+
+
+def _why(error: Exception) -> str:
+    if _out_of_memory(error):
+        return reason("memory")
+    return str(error) if isinstance(error, LuthierError) else f"{type(error).__name__}: {error}"
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """PyTorch says it in the words of a RuntimeError, on CPU in others than on CUDA; a network's own comes wrapped."""
+    words = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in words or "allocate memory" in words
 
 
 def _trained(job: Job, line: Talk) -> Done:
@@ -147,7 +163,10 @@ class _Reporter:
             self._sign = now
             try:
                 self.line.say(Alive())
+                stop = self.line.told_to_stop()
             except OSError:
+                stop = True
+            if stop:
                 event.training.stop("the study has ended", status="interrupted")
 
     def evaluated(self, event: Evaluated) -> None:

@@ -45,6 +45,9 @@ class Workers(Protocol):
     def wait(self, timeout_s: float) -> list[tuple[int, FromWorker | Gone]]:
         """What has been said meanwhile."""
 
+    def silent_s(self, worker: int) -> float:
+        """How long nothing was heard of it."""
+
     def interrupt(self, worker: int) -> None:
         """Let it save where it stands, and end its job."""
 
@@ -74,6 +77,7 @@ class LocalWorkers:
         """Give an idle worker something to do."""
         if worker not in self._processes:
             self._processes[worker] = self._started(worker)
+        self._processes[worker].heard = monotonic()
         try:
             self._processes[worker].line.send_bytes(msgspec.json.encode(job))
         except OSError:  # it died while it was idle: `wait` tells
@@ -123,11 +127,6 @@ class LocalWorkers:
         """How long nothing was heard of it."""
         return monotonic() - self._processes[worker].heard if worker in self._processes else 0.0
 
-    def heard(self, worker: int) -> None:
-        """Start its clock: a job begins."""
-        if worker in self._processes:
-            self._processes[worker].heard = monotonic()
-
     def _buried(self, worker: int) -> str:
         item = self._processes.pop(worker)
         item.line.close()
@@ -144,9 +143,10 @@ class LocalWorkers:
             self._processes[worker].process.terminate()
 
     def kill(self, worker: int) -> None:
-        """End it, whatever it does; `wait` tells that it is gone."""
+        """End it, whatever it does; its next job finds a new process."""
         if worker in self._processes:
             self._processes[worker].process.kill()
+            self._buried(worker)
 
     def close(self) -> None:
         """A closed line ends a worker, after the checkpoint of what it trains."""
