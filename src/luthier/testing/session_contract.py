@@ -110,6 +110,18 @@ class SessionContract:
         session.load(before)
         assert equal(session.state(), before)
 
+    def test_a_state_loaded_between_steps_gives_the_same_step_again(self) -> None:
+        """Moments and averages included, in a session that has stepped before."""
+        session, batches = self.open("strategy.optimizer=adam", "strategy.average_decay=0.9"), random_batches(3)
+        session.step(batches[0], 0.01)
+        state = session.state()
+        session.step(batches[1], 0.01)
+        once = session.state()
+        session.step(batches[2], 0.01)
+        session.load(state)
+        session.step(batches[1], 0.01)
+        assert equal(session.state(), once)
+
     def test_pythons_and_numpys_random_numbers_are_part_of_a_state(self) -> None:
         """A user's network, data or listener may draw from them; a normal number left over is theirs too."""
         session = self.open()

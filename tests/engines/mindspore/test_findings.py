@@ -122,6 +122,47 @@ def test_a_traced_step_changes_the_weights_once_alone(tmp_path: Path) -> None:
     assert first == second == third
 
 
+class Conditional(nn.Cell):  # type: ignore[misc]
+    """Changes its one parameter under a condition."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = Parameter(Tensor(np.zeros(2, np.float32)), name="weight")
+
+    def construct(self, x: Tensor) -> Tensor:
+        if ops.isfinite(x):
+            x = ops.depend(x, ops.assign(self.weight, self.weight + x))
+        return x
+
+
+def test_a_graph_does_not_see_what_set_data_brings_to_a_parameter_under_a_condition() -> None:
+    mindspore.set_context(mode=mindspore.GRAPH_MODE)
+    cell = Conditional()
+    cell(Tensor(1.0))
+    cell.weight.set_data(Tensor(np.full(2, 8, np.float32)))
+    cell(Tensor(1.0))
+    assert cell.weight.asnumpy().tolist() == [8, 8]
+    cell = Conditional()
+    cell(Tensor(1.0))
+    ops.assign(cell.weight, Tensor(np.full(2, 8, np.float32)))
+    cell(Tensor(1.0))
+    assert cell.weight.asnumpy().tolist() == [9, 9]
+
+
+class Drawing(nn.Cell):  # type: ignore[misc]
+    def construct(self, x: Tensor) -> Tensor:
+        return ops.dropout(x, 0.5)
+
+
+def test_a_seed_does_not_reach_the_random_numbers_of_a_compiled_graph() -> None:
+    mindspore.set_context(mode=mindspore.GRAPH_MODE)
+    cell, drawn = Drawing(), []
+    for _ in range(2):
+        mindspore.set_seed(3)
+        drawn.append(cell(Tensor(np.ones(64, np.float32))).asnumpy())
+    assert not np.array_equal(*drawn)
+
+
 def test_a_graph_calls_no_hook() -> None:
     mindspore.set_context(mode=mindspore.GRAPH_MODE)
     heard = []

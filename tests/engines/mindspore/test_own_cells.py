@@ -57,6 +57,16 @@ class Exits(Net):
     def construct(self, x):
         sys.exit()
 
+class WrongInTraining(Net):
+    def construct(self, x):
+        if self.training:
+            return self.head(self.features(x))
+        return super().construct(x)
+
+class NoGradient(Net):
+    def construct(self, x):
+        return self.head(ops.channel_shuffle(self.features(x), 2).flatten(start_dim=1))
+
 def module(num_classes):
     import torch
     return torch.nn.Linear(3, num_classes)
@@ -132,6 +142,24 @@ class TestMistakes:
             opened(own, "Columns", f"mode={mode}")
         with pytest.raises(ModelError, match=rf"gives a tuple of 2 for {count} images"):
             opened(own, "Both", f"mode={mode}")
+
+    @pytest.mark.parametrize("mode", MODES)
+    @pytest.mark.parametrize(("name", "told"), [("WrongInTraining", "self.head"), ("NoGradient", "bprop not defined")])
+    def test_what_fails_in_training_alone_is_told_before_there_is_a_run(
+        self, own: Path, mode: str, name: str, told: str
+    ) -> None:
+        with pytest.raises(ModelError, match=told):
+            opened(own, name, f"mode={mode}")
+
+    @pytest.mark.parametrize("mode", MODES)
+    def test_a_trial_leaves_nothing_behind(self, own: Path, mode: str) -> None:
+        session = opened(own, "Net", f"mode={mode}", "strategy.optimizer=adam", "strategy.average_decay=0.9")
+        state = session.state()
+        assert state["model/features.1.moving_mean"].tolist() == [0.0] * 4
+        assert all(not state[key].any() for key in state if key.startswith("optimizer/moment"))
+        assert state["optimizer/step/head.bias"] == state["optimizer/average_steps"] == 0
+        assert session.probe(["gradient/head.bias"]) == {}
+        session.close()
 
     def test_a_sys_exit_in_a_cell_is_told(self, own: Path) -> None:
         with pytest.raises(ModelError, match=r"cannot run .*:Exits: sys.exit\(\): SystemExit"):

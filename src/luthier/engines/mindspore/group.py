@@ -13,6 +13,7 @@ from mindspore import Tensor, communication, ops
 from numpy.typing import NDArray
 
 from luthier.engines.launching import Launch
+from luthier.engines.mindspore import logs
 from luthier.engines.mindspore.device import device_of
 from luthier.errors import LuthierError, TrainingError
 
@@ -27,6 +28,7 @@ class MindSporeGroup:
     """One of several ranks. mccl waits for another for half a minute, and then gives up."""
 
     def __init__(self, launch: Launch, device: str) -> None:
+        logs.keep_from_working_folder()  # and from the terminal, where they come as if a failure had been before
         self.asks_to_stop = self.stop_was_asked = False
         self.device = "cpu" if launch.schedules else device_of(device, launch)
         try:

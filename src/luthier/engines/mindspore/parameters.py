@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from mindspore import Parameter, Tensor, nn
+from mindspore import Parameter, Tensor, nn, ops
 from mindspore.nn.layer.normalization import _BatchNorm, _InstanceNorm
 from numpy.typing import NDArray
 
@@ -76,8 +76,11 @@ class Named:
 
 
 def put(parameter: Parameter, array: NDArray[Any]) -> None:
-    """Its dtype stays the network's; a number stays one, which `ascontiguousarray` would make a row of."""
-    parameter.set_data(Tensor(np.asarray(array, order="C"), parameter.dtype))
+    """In place: what a graph uses under a condition alone, it never sees again after `set_data`.
+
+    Its dtype stays the network's; a number stays one, which `ascontiguousarray` would make a row of.
+    """
+    ops.assign(parameter, Tensor(np.asarray(array, order="C"), parameter.dtype))
 
 
 def _as_they_are(shapes: Mapping[str, tuple[int, ...]]) -> WeightMap:

@@ -8,10 +8,10 @@ from typing import Any
 
 import mindspore
 import numpy as np
-from mindspore import Tensor, nn
+from mindspore import Parameter, Tensor, nn
 from numpy.typing import NDArray
 
-from luthier.engines.mindspore.parameters import Named
+from luthier.engines.mindspore.parameters import Named, put
 from luthier.engines.statistics import Statistics, statistics_of
 from luthier.errors import EngineError, unknown
 
@@ -24,9 +24,10 @@ class Probe:
     MindSpore calls no hooks in a graph: there a step whose activations were asked for is preceded by an eager pass.
     """
 
-    def __init__(self, network: nn.Cell, named: Named) -> None:
+    def __init__(self, network: nn.Cell, named: Named, keys: Iterable[Parameter] = ()) -> None:
         self._network = network
         self._named = named
+        self._keys = tuple(keys)  # beside the network's own
         self._asked: set[str] = set()
         self._outputs: dict[str, NDArray[Any]] = {}
         self.gradients: Any = None
@@ -89,6 +90,7 @@ class Probe:
     def _pass_eagerly(self, evaluation: nn.Cell, images: Tensor) -> None:
         """Statistics and dropout's keys move in a training pass, and are put back."""
         moving = [parameter for parameter in self._network.get_parameters() if not parameter.requires_grad]
+        moving += self._keys
         before = [(parameter, parameter.asnumpy().copy()) for parameter in moving]
         mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
         try:
@@ -96,7 +98,7 @@ class Probe:
         finally:
             mindspore.set_context(mode=mindspore.GRAPH_MODE)
             for parameter, array in before:
-                parameter.set_data(Tensor(array, parameter.dtype))
+                put(parameter, array)
 
     def close(self) -> None:
         """Let go of what was kept."""

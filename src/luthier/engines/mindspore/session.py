@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, SupportsFloat
 
 import mindspore
@@ -17,6 +17,7 @@ from luthier.engines.group import Group, not_finite
 from luthier.engines.matching import require_match
 from luthier.engines.mindspore import logs
 from luthier.engines.mindspore.device import device_of, require_parts
+from luthier.engines.mindspore.draws import Draws
 from luthier.engines.mindspore.dropout import replace_dropouts
 from luthier.engines.mindspore.failures import telling_failures
 from luthier.engines.mindspore.fast_path import cap_where_it_helps
@@ -26,6 +27,7 @@ from luthier.engines.mindspore.learner import Learner
 from luthier.engines.mindspore.parameters import Named, parameter_infos, put
 from luthier.engines.mindspore.probe import Probe
 from luthier.engines.mindspore.step import NOT_LOGITS, Evaluation, Loss
+from luthier.engines.mindspore.trial import NOT_REPEATABLE, random_batch, random_images
 from luthier.engines.outputs import require_logits
 from luthier.engines.protocol import Arrays, NonFinite
 from luthier.engines.statistics import Statistics
@@ -38,6 +40,7 @@ __all__ = ["MindSporeSession"]
 
 PRECISIONS = {"bfloat16": mindspore.bfloat16, "float16": mindspore.float16}
 PARTS = ("model", "optimizer", "average", "rng")
+OWN_DRAWS = "mindspore/ops"  # beside the names of layers, which have no slash
 
 
 class MindSporeSession:
@@ -68,6 +71,7 @@ class MindSporeSession:
         self.network = self._built()
         rank = self._group.rank if self._group else 0
         self._dropouts = replace_dropouts(self.network, recipe.strategy.seed + rank)
+        self._draws = Draws(recipe.strategy.seed + rank) if ":" in recipe.model.name else None
         if self._group and recipe.strategy.sync_batch_norm:
             join_batch_norms(self.network, self._group)
         self._named = self._names(self.network)
@@ -75,7 +79,7 @@ class MindSporeSession:
         if training and not self.parameters:
             raise ModelError(f"{recipe.model.name} has no parameter that can be trained", at="model.name")
         evaluation = Evaluation(self.network, recipe)
-        self._probe = Probe(self.network, self._named)
+        self._probe = Probe(self.network, self._named, [self._draws.key] if self._draws else [])
         averaged = self._built() if training and recipe.strategy.average_decay else None
         self._average = self._names(averaged) if averaged else None
         for parameter in averaged.get_parameters() if averaged else ():
@@ -88,15 +92,24 @@ class MindSporeSession:
         self._learner = Learner(recipe, *parts, self._group) if training else None
         path = cap_where_it_helps()
         self.notes: tuple[str, ...] = (path.sentence,) if path.worth_telling else ()
-        if ":" in recipe.model.name:
+        if self._draws:
             self._try()
 
     def _try(self) -> None:
-        """A user's own network, before a run begins; a graph is compiled for the images that it will evaluate."""
-        count = self._recipe.data.batch_size if self._recipe.mode == "graph" else 2
-        images = np.random.default_rng(0).integers(0, 256, (count, *self._shape), np.uint8)
+        """A user's own network, before a run begins: it evaluates, and takes one and the same step twice."""
+        recipe, losses = self._recipe, []
         with generators_kept():
-            self.logits(images)
+            self.logits(random_images(recipe, self._shape))
+            if self._learner is None:
+                return
+            batch, state = random_batch(recipe, self._shape, self._num_classes), self.state()
+            for _ in range(2):
+                with suppress(NonFinite):  # of random pixels
+                    losses.append(float(self._stepped(self._learner, batch, 0.0)))
+                self.load(state)
+        self._probe.gradients = None
+        if len(set(losses)) > 1:
+            self.notes = (*self.notes, NOT_REPEATABLE.format(recipe.model.name))
 
     def _built(self) -> nn.Cell:
         recipe = self._recipe
@@ -114,6 +127,11 @@ class MindSporeSession:
         learner = self._learner
         if learner is None:
             raise EngineError("A session opened for evaluation cannot step")
+        loss = self._stepped(learner, batch, learning_rate)
+        learner.stepped()
+        return loss
+
+    def _stepped(self, learner: Learner, batch: Batch, learning_rate: float) -> SupportsFloat:
         self._enter(training=True)
         images, labels = Tensor(batch.images), Tensor(batch.labels)
         with self._telling(batch), self._probe.watching(learner.loss.evaluation, images, self._mode):
@@ -121,13 +139,12 @@ class MindSporeSession:
         self._probe.gradients = gradients
         if self.device == "cpu" and not math.isfinite(value := float(loss)):
             raise NonFinite(value, self._probe.first_non_finite(), not_finite(loss))
-        learner.stepped()
         return loss
 
     def logits(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         """The network's outputs in evaluation mode, from the averaged weights where there are any."""
         self._enter(training=False)
-        with telling_failures(self._recipe.model.name):
+        with telling_failures(self._recipe.model.name), self._drawing(evaluating=True):
             outputs = self._evaluation(Tensor(images))
             require_logits(outputs, Tensor, len(images), self._num_classes)
             return np.asarray(outputs.asnumpy(), np.float32)
@@ -137,13 +154,16 @@ class MindSporeSession:
         """Outputs of a wrong shape are found while the step is compiled, where they cannot be told."""
         try:
             telling_losses = self._group.telling_losses() if self._group else nullcontext()
-            with telling_losses, telling_failures(self._recipe.model.name):
+            with telling_losses, telling_failures(self._recipe.model.name), self._drawing():
                 yield
         except ModelError as fault:
             if NOT_LOGITS not in fault.sentence:
                 raise
             self.logits(batch.images)  # tells which
             raise
+
+    def _drawing(self, *, evaluating: bool = False) -> AbstractContextManager[None]:
+        return self._draws.in_place(kept=evaluating) if self._draws else nullcontext()
 
     def _enter(self, *, training: bool) -> None:
         if mindspore.get_context("mode") != self._mode:
@@ -156,7 +176,7 @@ class MindSporeSession:
         found = {f"model/{name}": array for name, array in self._named.arrays().items()}
         found |= {f"optimizer/{key}": array for key, array in self._slots().items()}
         if self._learner:
-            found |= {f"rng/{name}": np.array(layer.key.asnumpy()) for name, layer in self._dropouts.items()}
+            found |= {f"rng/{name}": np.array(key.asnumpy()) for name, key in self._keys().items()}
             found |= {f"rng/{name}": array for name, array in generator_states().items()}
         if self._average:
             found |= {f"average/{name}": array for name, array in self._average.arrays().items()}
@@ -174,6 +194,10 @@ class MindSporeSession:
     def _slots(self) -> Arrays:
         return self._learner.slots() if self._learner else {}
 
+    def _keys(self) -> dict[str, Parameter]:
+        own = {OWN_DRAWS: self._draws.key} if self._draws else {}
+        return {name: layer.key for name, layer in self._dropouts.items()} | own
+
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take a state, or whole parts of one: a part that is not there stays as it is; all is checked before."""
         parts = _parts(state)
@@ -189,9 +213,9 @@ class MindSporeSession:
             self._learner.load(taken["optimizer"])
         if self._average and "average" in taken:
             self._average.load(taken["average"])
-        for name, layer in self._dropouts.items() if self._learner else ():
+        for name, key in self._keys().items() if self._learner else ():
             if name in parts["rng"]:  # another engine's random numbers mean nothing here
-                put(layer.key, parts["rng"][name])
+                put(key, parts["rng"][name])
         if self._learner:
             set_generator_states(parts["rng"])
 
