@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sysconfig
-import traceback
 from pathlib import Path
-from types import TracebackType
+from traceback import StackSummary, TracebackException
 
 import typer
 
@@ -15,6 +15,7 @@ __all__ = ["tell"]
 
 PACKAGE = Path(__file__).parents[1]
 NOT_THE_USERS = (PACKAGE, *(Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")))
+STACKS = re.compile(r"\n\s*-{20,}\n- .*", re.DOTALL)  # that MindSpore adds to a message, for its own developers
 
 
 def tell(error: LuthierError) -> None:
@@ -23,15 +24,20 @@ def tell(error: LuthierError) -> None:
     cause = error.__cause__
     if cause is None:
         return
-    frames = _from_the_users_file(cause.__traceback__)
-    if frames or _is_in_the_users_file(cause):
-        typer.echo("\n" + "".join(traceback.format_exception(cause.with_traceback(frames))).rstrip(), err=True)
+    raised = TracebackException.from_exception(cause)
+    _keep_the_users(raised)
+    if raised.stack or _is_in_the_users_file(cause):
+        typer.echo("\n" + STACKS.sub("", "".join(raised.format()).rstrip()), err=True)
 
 
-def _from_the_users_file(frames: TracebackType | None) -> TracebackType | None:
-    while frames and not _is_the_users(frames.tb_frame.f_code.co_filename):
-        frames = frames.tb_next
-    return frames
+def _keep_the_users(raised: TracebackException) -> None:
+    """The frames in the user's own files alone, of it and of what led to it as long as that has any."""
+    raised.stack = StackSummary.from_list([frame for frame in raised.stack if _is_the_users(frame.filename)])
+    for name in ("__cause__", "__context__"):
+        before = getattr(raised, name)
+        if before is not None:
+            _keep_the_users(before)
+            setattr(raised, name, before if before.stack else None)
 
 
 def _is_in_the_users_file(cause: BaseException) -> bool:

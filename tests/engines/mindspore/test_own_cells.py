@@ -15,14 +15,15 @@ from luthier.engines import Session, open_session
 from luthier.errors import EngineError, ModelError
 from luthier.recipe import Recipe, override
 from luthier.testing import random_batches
-from tests.cli.calling import process
+from tests.cli.calling import luthier, process
 
 pytestmark = pytest.mark.skipif(find_spec("mindspore") is None, reason="MindSpore is not installed")
 
 NETS = """
 import sys
 import mindspore
-from mindspore import Tensor, nn, ops
+import numpy as np
+from mindspore import Tensor, mint, nn, ops
 
 class Net(nn.Cell):
     def __init__(self, num_classes, width=4):
@@ -62,6 +63,35 @@ class WrongInTraining(Net):
         if self.training:
             return self.head(self.features(x))
         return super().construct(x)
+
+def rolled(x):
+    return mint.roll(x, 1, 0)
+
+class NoKernel(Net):
+    def construct(self, x):
+        return super().construct(rolled(x))
+
+class Sines(Net):
+    def construct(self, x):
+        return super().construct(np.sin(x))
+
+class Opens(Net):
+    def construct(self, x):
+        with open("/dev/null") as file:
+            file.read()
+        return super().construct(x)
+
+class Tries(Net):
+    def construct(self, x):
+        try:
+            x = x + 1
+        except ValueError:
+            x = x - 1
+        return super().construct(x)
+
+class Doubles(Net):
+    def construct(self, x):
+        return super().construct(x.astype(mindspore.float64))
 
 class NoGradient(Net):
     def construct(self, x):
@@ -135,6 +165,33 @@ class TestMistakes:
         assert "\n" not in fault.sentence
         assert "C++" not in str(fault)
 
+    @pytest.mark.parametrize(
+        ("name", "mode", "line", "told"),
+        [
+            ("NoKernel", "graph", "return mint.roll(x, 1, 0)", "Unsupported op [Roll] on CPU"),
+            ("NoKernel", "eager", "return mint.roll(x, 1, 0)", "Roll unregistered"),
+            ("Opens", "graph", 'with open("/dev/null") as file:', "a graph has no `with` but over a class of your own"),
+            ("Tries", "graph", "try:", "Unsupported statement 'Try'"),
+            ("Doubles", "eager", "return self.head(self.drop(", "Conv2D"),
+        ],
+    )
+    def test_the_line_is_found_however_mindspore_tells_it(
+        self, own: Path, name: str, mode: str, line: str, told: str
+    ) -> None:
+        with pytest.raises(ModelError) as caught:
+            opened(own, name, f"mode={mode}")
+        number = next(number for number, text in enumerate(NETS.splitlines(), 1) if line in text)
+        assert caught.value.at == f"{own}:{number}"
+        assert f":{name}: {line.rstrip(':')}" in caught.value.sentence
+        assert told in caught.value.sentence
+
+    def test_where_no_line_is_told_the_construct_is(self, own: Path) -> None:
+        with pytest.raises(ModelError) as caught:
+            opened(own, "Sines", "mode=graph")
+        number = next(number for number, text in enumerate(NETS.splitlines(), 1) if text.startswith("class Sines"))
+        assert caught.value.at == f"{own}:{number + 1}"
+        assert "def construct(self, x)" in caught.value.sentence
+
     @pytest.mark.parametrize("mode", MODES)
     def test_outputs_that_are_not_one_a_class_are_named(self, own: Path, mode: str) -> None:
         count = 2 if mode == "eager" else 32
@@ -181,6 +238,17 @@ class TestMistakes:
         with pytest.raises(EngineError, match=told) as caught:
             opened(own, "Net", *settings)
         assert caught.value.hint
+
+
+def test_in_eager_mode_the_users_lines_alone_are_shown(own: Path, tmp_path: Path) -> None:
+    settings = ("--set", "engine=mindspore", "--set", "mode=eager", "--set", f"model.name={own}:NoKernel")
+    said = luthier("train", "lenet5-digits", *settings, "--out", tmp_path / "runs")
+    assert said.code == 2
+    frames = [line.strip() for line in said.err.splitlines() if line.strip().startswith("File ")]
+    assert [frame.partition(", in ")[2] for frame in frames] == ["construct", "rolled"]
+    assert all(str(own) in frame for frame in frames)
+    assert "C++" not in said.err
+    assert len(said.err.splitlines()) < 12
 
 
 class TestMessages:

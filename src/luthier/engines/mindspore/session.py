@@ -144,7 +144,7 @@ class MindSporeSession:
     def logits(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         """The network's outputs in evaluation mode, from the averaged weights where there are any."""
         self._enter(training=False)
-        with telling_failures(self._recipe.model.name), self._drawing(evaluating=True):
+        with telling_failures(self._recipe.model.name, self.network), self._drawing(evaluating=True):
             outputs = self._evaluation(Tensor(images))
             require_logits(outputs, Tensor, len(images), self._num_classes)
             return np.asarray(outputs.asnumpy(), np.float32)
@@ -154,7 +154,7 @@ class MindSporeSession:
         """Outputs of a wrong shape are found while the step is compiled, where they cannot be told."""
         try:
             telling_losses = self._group.telling_losses() if self._group else nullcontext()
-            with telling_losses, telling_failures(self._recipe.model.name), self._drawing():
+            with telling_losses, telling_failures(self._recipe.model.name, self.network), self._drawing():
                 yield
         except ModelError as fault:
             if NOT_LOGITS not in fault.sentence:
