@@ -42,6 +42,16 @@ def strike(event):
         (HERE / f"strike-{event.step}").unlink()
         os.kill(int((HERE / "pid-1").read_text()), number)
 """
+STRIKES = """
+import os, signal
+from pathlib import Path
+
+def strike(event):
+    mark = Path(__file__).with_name(f"strike-{getattr(event, 'step', 0)}")
+    if type(event).__name__ == "StepEnded" and mark.exists():
+        mark.unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
 DIVERGING = """
 import os
 from torch import nn
@@ -166,6 +176,34 @@ def test_two_ranks_of_mindspore_make_the_run_of_one_process(tmp_path: Path) -> N
         np.testing.assert_allclose(array, weights[1][name], atol=2e-6, err_msg=name)
     assert result_of(two).accuracy == result_of(one).accuracy
     assert (two.environment().ranks, two.environment().backend) == (2, "mccl")
+    warned = [line for line in (done.stdout + done.stderr).splitlines() if "[WARNING]" in line]
+    assert [line for line in warned if "Distributed job is spawned" not in line] == []  # msrun's own
+    assert "[WARNING] " in (two.path / "log.txt").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(find_spec("mindspore") is None, reason="MindSpore is not installed")
+def test_a_killed_run_of_two_ranks_of_mindspore_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    """msrun ends the ranks that are left; what each draws for its own dropout goes on too."""
+    (tmp_path / "own.py").write_text(STRIKES)
+    chosen = (
+        *(*QUIET, "engine=mindspore", "mode=graph", "strategy.steps=12", "data.batch_size=64"),
+        *("checkpoint.every_steps=4", "checkpoint.keep=9", "strategy.optimizer=adam", "strategy.average_decay=0.9"),
+        *("model.options={dropout = 0.2, normalisation = 'batch'}", f'listeners=["{tmp_path}/own.py:strike"]'),
+    )
+    command = ("-m", "luthier", "train", "lenet5-digits", "--no-measure", "--out")
+    done = msrun(tmp_path / "logs", *command, tmp_path / "straight", *settings(*chosen))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tmp_path / "strike-7").touch()
+    killed = msrun(tmp_path / "logs", *command, tmp_path / "struck", *settings(*chosen))
+    run = only_run(tmp_path / "struck")
+    assert killed.returncode != 0
+    assert [path.name for path in run.checkpoints()] == ["step-00000004"]
+    last = msrun(tmp_path / "logs", *command[:3], "--resume", run.path, "--no-measure")
+    assert last.returncode == 0, last.stdout + last.stderr
+    assert "resumed at step 4" in last.stdout + last.stderr
+    same_end(only_run(tmp_path / "straight"), open_run(run.path))
 
 
 @pytest.mark.slow

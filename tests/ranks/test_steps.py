@@ -72,6 +72,17 @@ def test_on_mindspore(tmp_path: Path) -> None:
 
 @MINDSPORE
 @pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("mode", ["graph", "eager"])
+def test_one_rank_of_mindspore_may_look_at_an_activation(tmp_path: Path, mode: str) -> None:
+    """In a graph by an eager pass, whose sums over the ranks all of them must take part in."""
+    done = msrun(tmp_path / "logs", "-m", "tests.ranks.looking", mode)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "seen: activation/stage1.norm1 " in done.stdout
+
+
+@MINDSPORE
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_on_mindspore_in_the_other_modes_and_on_a_residual_network(tmp_path: Path) -> None:
     together("mindspore", tmp_path, "lenet5", "lenet5-everything", "slim-compiled", "resnet18-compiled")

@@ -124,7 +124,7 @@ class TestFresh:
             start_from(opened(), Start(path=str(trained_once.path), fresh=("fc",)))
 
     def test_another_network_is_refused_by_name(self, trained_once: Run) -> None:
-        with pytest.raises(ModelError, match=r"another network's: the model lacks conv1\.conv\.weight"):
+        with pytest.raises(ModelError, match=r"another network's: they lack conv1\.conv\.weight"):
             start_from(opened("model.options={bypass = true}"), Start(path=str(trained_once.path)))
 
 

@@ -63,7 +63,13 @@ def test_code_in_a_file_is_never_run(tmp_path: Path) -> None:
     ("name", "content", "told"),
     [
         ("gone.pt", None, "Cannot read the weights: No such file"),
-        ("junk.pt", b"junk", "PyTorch reads no weights from this file"),
+        (
+            "junk.pt",
+            b"junk",
+            "PyTorch reads no weights from this file: it is damaged, or was not written by torch.save",
+        ),
+        ("words.pt", b"some text", "from this file: it is damaged, or was not written by torch.save"),
+        ("empty.pth", b"", "from this file: it is damaged, or was not written by torch.save"),
         ("junk.safetensors", b"junk" * 9, "Not a whole safetensors file"),
         ("weights.bin", b"junk", r"Expected a file of weights, got 'weights.bin' - at .*\n  Known: \.safetensors"),
     ],

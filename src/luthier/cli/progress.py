@@ -31,7 +31,6 @@ class Progress:
         self._drawn = 0.0
         self._evaluated = ""
 
-    @generators_kept()
     def run_started(self, event: RunStarted) -> None:
         """Open the line."""
         from rich.console import Console

@@ -15,11 +15,13 @@ def require_match(part: str, own: Mapping[str, Any], given: Mapping[str, Any]) -
     missing = [name for name in own if name not in given]
     extra = [name for name in given if name not in own]
     if missing or extra:
-        told = [f"lacks {_listed(missing)}" if missing else "", f"has {_listed(extra)} besides" if extra else ""]
+        lack, have = ("lack", "have") if part == "model" else ("lacks", "has")
+        told = [f"{lack} {_listed(missing)}" if missing else "", f"{have} {_listed(extra)} besides" if extra else ""]
+        subject = "they" if part == "model" else f"the {part}'s state"
         meant = nearest(extra[0], missing) if missing and extra else None
         hint = f"Perhaps '{extra[0]}' is this network's '{meant}'." if meant else None
         raise CheckpointError(
-            f"These weights are another network's: the {part} {' and '.join(filter(None, told))}", hint=hint
+            f"These weights are another network's: {subject} {' and '.join(filter(None, told))}", hint=hint
         )
     for name, value in own.items():
         if tuple(value.shape) != tuple(given[name].shape):

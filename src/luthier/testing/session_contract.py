@@ -9,7 +9,7 @@ import pytest
 
 from luthier.data import Batch
 from luthier.engines import Arrays, NonFinite, Session, open_session
-from luthier.errors import CheckpointError, EngineError
+from luthier.errors import CheckpointError, EngineError, RecipeError
 from luthier.recipe import Recipe, override
 from luthier.testing.batches import random_batches
 
@@ -181,6 +181,12 @@ class SessionContract:
         models = [key for key in before if key.startswith("model/")]
         moved = np.sqrt(sum(float(((after[key] - before[key]) ** 2).sum()) for key in models))
         assert moved == pytest.approx(0.01, rel=1e-3)
+
+    def test_groups_of_parameters_are_checked_on_one_process_too(self) -> None:
+        """The same recipe is for several."""
+        self.open("strategy.allreduce_split=[1, 7]")
+        with pytest.raises(RecipeError, match="Expected positions below 8"):
+            self.open("strategy.allreduce_split=[1, 8]")
 
     def test_mixed_labels_weigh_the_loss(self) -> None:
         """A row with all its weight on one class is that class."""

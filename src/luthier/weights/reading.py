@@ -69,8 +69,10 @@ def _pytorch(path: Path) -> Arrays:
     except OSError:
         raise
     except Exception as fault:  # a foreign file may fail in any way
-        said = str(fault).strip().splitlines()[0]
-        told = "it holds objects, which could run code" if said.startswith(OBJECTS) else said
+        said = str(fault).strip().partition("\n")[0]
+        told = said if isinstance(fault, RuntimeError) else "it is damaged, or was not written by torch.save"
+        if said.startswith(OBJECTS):
+            told = "it holds objects, which could run code"
         raise ModelError(
             f"PyTorch reads no weights from this file: {told}",
             at=str(path),
@@ -114,7 +116,7 @@ def _mindspore(path: Path) -> Arrays:
     except OSError:
         raise
     except Exception as fault:  # a foreign file may fail in any way
-        said = str(fault).strip().splitlines()[0]
+        said = str(fault).strip().partition("\n")[0] or type(fault).__name__
         raise ModelError(f"MindSpore reads no weights from this file: {said}", at=str(path)) from fault
     tensors = {name: value for name, value in loaded.items() if isinstance(value, mindspore.Tensor)}
     wide = {

@@ -34,6 +34,7 @@ STRATEGIES = {
     "smoothing over all classes": ("strategy.label_smoothing=0.2",),
     "smoothing over the others": ("strategy.label_smoothing=0.2", "strategy.smoothing_over=others"),
     "parts of unequal size": ("strategy.accumulate=3",),
+    "fewer parts than asked for": ("strategy.accumulate=5",),
     "clipping": ("strategy.clip_norm=0.05",),
     "averaging": ("strategy.average_decay=0.9",),
 }

@@ -92,6 +92,22 @@ def test_the_cap_is_set_where_it_helps_and_told_once(tmp_path: Path) -> None:
 
 
 @needs_library
+@needs_mindspore
+def test_the_sentence_is_told_by_one_training_and_kept_in_the_log_of_each(tmp_path: Path) -> None:
+    program = """
+        from luthier.engines import open_session
+        from luthier.recipe import Recipe, override
+        recipe = override(Recipe(name="told"), ["engine=mindspore", "device=cpu"])
+        for training in (False, True, True):
+            session = open_session(recipe, shape=(32, 32, 3), num_classes=10, training=training)
+            print(training, *(sum("at AVX2" in line for line in said) for said in (session.notes, session.messages())))
+        """
+    first, second = in_a_process(program, tmp_path), in_a_process(program, tmp_path)
+    assert first in (["False 0 0", "True 1 0", "True 0 1"], ["False 0 0", "True 0 0", "True 0 0"])
+    assert second == ["False 0 0", *[first[-1]] * 2]
+
+
+@needs_library
 @pytest.mark.parametrize("name", ["ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"])
 def test_the_user_s_own_setting_stands(tmp_path: Path, name: str) -> None:
     program = """

@@ -149,6 +149,14 @@ def test_a_graph_does_not_see_what_set_data_brings_to_a_parameter_under_a_condit
     assert cell.weight.asnumpy().tolist() == [9, 9]
 
 
+def test_what_our_step_overrides_of_a_cell_is_still_there() -> None:
+    """Private names, so that a version without them would make the step slower and say nothing."""
+    assert isinstance(vars(nn.Cell)["compile_phase"], property)
+    assert vars(nn.Cell)["compile_phase"].fset is not None
+    assert "_compile_phase" in vars(nn.Cell())
+    assert callable(vars(nn.Cell)["_check_construct_args"])
+
+
 class Drawing(nn.Cell):  # type: ignore[misc]
     def construct(self, x: Tensor) -> Tensor:
         return ops.dropout(x, 0.5)

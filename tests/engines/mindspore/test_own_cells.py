@@ -64,6 +64,20 @@ class WrongInTraining(Net):
             return self.head(self.features(x))
         return super().construct(x)
 
+class Names(Net):
+    def __init__(self, num_classes):
+        super().__init__(num_classes)
+        one = Tensor(1.0, mindspore.float32)
+        self.loss_scale = mindspore.Parameter(one, name="loss_scale")
+        self.finite = mindspore.Parameter(one, name="gradients_are_finite")
+        self.weight = mindspore.Parameter(one, name="weight")
+        self.momentum = nn.SequentialCell(nn.BatchNorm2d(3))
+        self.average = nn.Dense(1, 1)
+
+    def construct(self, x):
+        scale = self.loss_scale * self.finite * self.weight
+        return super().construct(self.momentum(x)) * self.average(scale.reshape(1, 1))
+
 def rolled(x):
     return mint.roll(x, 1, 0)
 
@@ -137,6 +151,18 @@ class TestAnOwnCell:
         after = session.state()
         before.pop("model/features.0.bias")  # the normalisation behind it takes its gradient away
         assert all(not np.array_equal(before[key], after[key]) for key in before if key.startswith("model/"))
+
+    @pytest.mark.parametrize("mode", MODES)
+    def test_may_have_parameters_of_any_name(self, own: Path, mode: str) -> None:
+        settings = ("strategy.average_decay=0.9", "strategy.optimizer.weight_decay=0.1")
+        session = opened(own, "Names", f"mode={mode}", *settings)
+        names = {info.name for info in session.parameters}
+        assert {"loss_scale", "gradients_are_finite", "weight", "average.weight", "momentum.0.gamma"} <= names
+        before = session.state()
+        assert np.isfinite(step(session))
+        after = session.state()
+        assert not np.array_equal(before["model/loss_scale"], after["model/loss_scale"])
+        session.close()
 
     @pytest.mark.parametrize(("mode", "prints"), [("eager", True), ("graph", False)])
     def test_a_print_in_construct_prints_in_eager_mode_with_its_values(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 
 import mindspore
@@ -48,12 +49,20 @@ def devices() -> list[dict[str, object]]:
     return found
 
 
+def threads() -> int:
+    """Of OpenMP, by which its convolutions and products run; of its own pool where it has no OpenMP."""
+    try:
+        return int(ctypes.CDLL("libgomp.so.1").omp_get_max_threads())
+    except (AttributeError, OSError):
+        return int(mindspore.get_context("runtime_num_threads"))
+
+
 def main() -> None:
     """Both modes compute once, on the device that MindSpore takes."""
     there = devices()
     for mode in (mindspore.PYNATIVE_MODE, mindspore.GRAPH_MODE):
         require_convolution(mode)
-    print(json.dumps({"devices": there}))
+    print(json.dumps({"devices": there, "threads": threads()}))
 
 
 if __name__ == "__main__":

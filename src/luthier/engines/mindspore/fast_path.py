@@ -21,6 +21,7 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 __all__ = ["FastPath", "Timings", "cap_where_it_helps", "library", "measured", "memory", "override"]
 
@@ -57,6 +58,13 @@ class Timings(Struct, frozen=True, kw_only=True):
         return self.gain >= GAIN
 
 
+class Answer(Struct, frozen=True, kw_only=True):
+    """What is remembered of a processor."""
+
+    timings: Timings
+    told: bool = False  # to a person, by a training
+
+
 class FastPath(Struct, frozen=True, kw_only=True):
     """What was done, in one sentence that a run's log can carry."""
 
@@ -68,6 +76,16 @@ class FastPath(Struct, frozen=True, kw_only=True):
     def worth_telling(self) -> bool:
         """Whether something was changed, or left slow."""
         return self.outcome not in ("not needed", "left to the user")
+
+    def is_news(self) -> bool:
+        """Whether nobody was told yet on this machine; asked once, since somebody then is. What is slow stays news."""
+        if self.outcome != "capped" or (place := library()) is None:
+            return self.worth_telling
+        key, known = _key(place), _read(memory())
+        answer = known.get(key)
+        if answer is not None and not answer.told:
+            _write(memory(), known | {key: replace(answer, told=True)})
+        return answer is None or not answer.told
 
 
 @cache
@@ -129,9 +147,10 @@ def measured(place: Path, *, remembered: Path | None = None, anew: bool = False)
         as_installed, capped = (_timed(place, cap) for cap in (0, AVX2))
         if as_installed is None or capped is None:
             return None
-        known[key] = Timings(as_installed=as_installed, capped=capped)
+        told = key in known and known[key].told
+        known[key] = Answer(timings=Timings(as_installed=as_installed, capped=capped), told=told)
         _write(remembered, known)
-    return known[key]
+    return known[key].timings
 
 
 def memory() -> Path:
@@ -164,14 +183,14 @@ def _key(place: Path) -> str:
     return sha256(f"{processor} {stat.st_size} {stat.st_mtime_ns}".encode()).hexdigest()
 
 
-def _read(remembered: Path | None) -> dict[str, Timings]:
+def _read(remembered: Path | None) -> dict[str, Answer]:
     try:
-        return msgspec.json.decode(remembered.read_bytes(), type=dict[str, Timings]) if remembered else {}
+        return msgspec.json.decode(remembered.read_bytes(), type=dict[str, Answer]) if remembered else {}
     except (OSError, msgspec.DecodeError):
         return {}
 
 
-def _write(remembered: Path | None, known: Mapping[str, Timings]) -> None:
+def _write(remembered: Path | None, known: Mapping[str, Answer]) -> None:
     """Aside and renamed; a cache that cannot be written costs a tenth of a second a process, no more."""
     if remembered is None:
         return

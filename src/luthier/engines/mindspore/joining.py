@@ -44,21 +44,21 @@ class Joint(nn.Cell):
         self.sum = ops.AllReduce()
 
     def construct(self, gradients: Any, loss: Tensor, asks: Tensor) -> tuple[Any, Tensor, Tensor]:
-        """The gradients, the joint loss, and the losses of all ranks with how many ask to stop."""
+        """The gradients, the joint loss, and the losses of all ranks with how many ask to stop and how many to look."""
         joint = ()
         for start, end in self.parts:
             joint = joint + self.means(gradients[start:end], start, end)
-        told = [loss * self.own, asks.reshape(1)]
+        told = [loss * self.own, asks]
         for statistic in self.statistics:
             told.append(ops.depend(statistic, loss).reshape(-1))  # noqa: PERF401 - a graph has no such comprehension
         summed = self.sum(ops.concat(told))
-        at = self.ranks + 1
+        at = self.ranks + 2
         done = ()
         for i in range(len(self.lengths)):
             value = summed[at : at + self.lengths[i]] * self.share
             done = done + (ops.assign(self.statistics[i], value),)  # type: ignore[assignment]  # noqa: RUF005 - a graph takes no unpacking
             at = at + self.lengths[i]
-        told_all = ops.depend(summed[: self.ranks + 1], done)
+        told_all = ops.depend(summed[: self.ranks + 2], done)
         return joint, told_all[: self.ranks].mean(), told_all
 
     def means(self, gradients: Any, start: int, end: int) -> Any:

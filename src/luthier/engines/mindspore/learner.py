@@ -8,6 +8,7 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 from mindspore import ParameterTuple, Tensor
+from mindspore import dtype as mstype
 from numpy.typing import NDArray
 
 from luthier.engines.group import JointLoss
@@ -16,6 +17,7 @@ from luthier.engines.mindspore.joining import Joint, statistics_of_norms
 from luthier.engines.mindspore.optimizers import build_update, rates_at, scalar
 from luthier.engines.mindspore.parameters import Named, put
 from luthier.engines.mindspore.step import JointStep, Loss, Step
+from luthier.engines.splitting import group_ends
 from luthier.recipe import Recipe
 from luthier.strategy import LossScale, ParameterInfo, average_decay, groups
 
@@ -46,6 +48,10 @@ class Learner:
         followed = [part.buffers_and_parameters() if average else [] for part in (average or named, named)]
         parts = ParameterTuple(followed[0]), ParameterTuple(followed[1])
         self._group, self._reads = group, 0
+        self.asks_to_look = self.look_was_asked = (
+            False  # at activations: by this rank, and by any as of the latest step
+        )
+        group_ends(strategy.allreduce_split, len(named.trainable()))  # on one process too: the recipe is the same
         if group:
             joint = Joint(group, named.trainable(), statistics_of_norms(named.cell), strategy.allreduce_split)
             self._step: Step = JointStep(loss, self._update, recipe, parts, joint)
@@ -59,9 +65,10 @@ class Learner:
         """The loss, and the gradients in the network's order."""
         rates = rates_at(self._record, learning_rate, self.steps + 1)
         share = scalar(1.0 - average_decay(self._decay, self.average_steps))
-        asks = [scalar(float(self._group.asks_to_stop))] if self._group else []
+        asks = [Tensor([self._group.asks_to_stop, self.asks_to_look], mstype.float32)] if self._group else []
         loss, gradients = self._step(images, labels, *rates, share, *asks)
-        for _ in range(self._passes):
+        count = len(images)
+        for _ in range(-(-count // -(-count // self._passes))):  # in which parts the images come
             self._named.count()
         return self._heard(loss) if self._group else loss, gradients
 
@@ -71,7 +78,8 @@ class Learner:
         ranks = self._group.ranks
         self._reads += 1
         if self._group.device == "cpu" or self._reads % LOOK_EVERY == 0:
-            self._group.stop_was_asked = bool(told.asnumpy()[ranks] > 0)
+            stop, look = (told.asnumpy()[ranks:] > 0).tolist()
+            self._group.stop_was_asked, self.look_was_asked = stop, look
         return JointLoss(lambda: np.asarray(told.asnumpy()[:ranks]))
 
     def stepped(self) -> None:

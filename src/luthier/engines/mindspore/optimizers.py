@@ -149,7 +149,7 @@ class Rule(nn.Cell):
         self.kind = record.__struct_config__.tag
         self.parameters_ = ParameterTuple(parameters)
         names = SLOTS[self.kind] if getattr(record, "momentum", 1.0) else ()
-        self.slots = {slot: self.parameters_.clone(prefix=slot, init="zeros") for slot in names}
+        self.slots = {slot: self.parameters_.clone(prefix=f"luthier.{slot}", init="zeros") for slot in names}
         clones = list(self.slots.values())
         self.first = clones[0] if clones else self.parameters_
         self.second = clones[1] if len(clones) > 1 else self.parameters_

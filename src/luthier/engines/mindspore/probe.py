@@ -32,6 +32,11 @@ class Probe:
         self._outputs: dict[str, NDArray[Any]] = {}
         self.gradients: Any = None
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether an activation is wanted."""
+        return bool(self._asked)
+
     def statistics(self, names: Iterable[str]) -> dict[str, Statistics]:
         """For each name that has a value by now."""
         arrays = {name: self._array(name) for name in names}
@@ -64,9 +69,13 @@ class Probe:
         return self._outputs.get(layer)
 
     @contextmanager
-    def watching(self, evaluation: nn.Cell, images: Tensor, mode: int) -> Iterator[None]:
-        """Keep what the layers asked for give during the step."""
-        if not self._asked:
+    def watching(self, evaluation: nn.Cell, images: Tensor, mode: int, *, joint: bool | None = None) -> Iterator[None]:
+        """Keep what the layers asked for give during the step.
+
+        `joint` is none for a network that has an eager pass to itself; where it sums over ranks, whether all of them
+        know that this step has one.
+        """
+        if not (self.is_asked if joint is None or mode == mindspore.PYNATIVE_MODE else joint):
             yield
             return
         layers = dict(self._network.cells_and_names())

@@ -72,7 +72,8 @@ class MindSporeSession:
         rank = self._group.rank if self._group else 0
         self._dropouts = replace_dropouts(self.network, recipe.strategy.seed + rank)
         self._draws = Draws(recipe.strategy.seed + rank) if ":" in recipe.model.name else None
-        if self._group and recipe.strategy.sync_batch_norm:
+        self._sums_within = bool(self._group) and recipe.strategy.sync_batch_norm  # over the ranks, on the way forward
+        if self._group and self._sums_within:
             join_batch_norms(self.network, self._group)
         self._named = self._names(self.network)
         self.parameters = parameter_infos(self._named)
@@ -83,7 +84,7 @@ class MindSporeSession:
         averaged = self._built() if training and recipe.strategy.average_decay else None
         self._average = self._names(averaged) if averaged else None
         for parameter in averaged.get_parameters() if averaged else ():
-            parameter.name = f"average.{parameter.name}"  # a graph knows its parameters by name
+            parameter.name = f"luthier.average.{parameter.name}"  # a graph knows its parameters by name
         self._evaluation = Evaluation(averaged, recipe) if averaged else evaluation
         self._evaluation.set_train(False)
         mindspore.set_context(mode=self._mode)  # a gradient is of the mode that it is made in
@@ -91,7 +92,10 @@ class MindSporeSession:
         parts = loss, self._named, self._average, self.parameters
         self._learner = Learner(recipe, *parts, self._group) if training else None
         path = cap_where_it_helps()
-        self.notes: tuple[str, ...] = (path.sentence,) if path.worth_telling else ()
+        told = [path.sentence] if training and path.worth_telling else []
+        news = bool(told) and path.is_news()
+        self.notes: tuple[str, ...] = tuple(told) if news else ()
+        self._unsaid = [] if news else told  # which every run's log has
         if self._draws:
             self._try()
 
@@ -134,7 +138,9 @@ class MindSporeSession:
     def _stepped(self, learner: Learner, batch: Batch, learning_rate: float) -> SupportsFloat:
         self._enter(training=True)
         images, labels = Tensor(batch.images), Tensor(batch.labels)
-        with self._telling(batch), self._probe.watching(learner.loss.evaluation, images, self._mode):
+        joint = learner.look_was_asked if self._sums_within else None
+        learner.asks_to_look = self._probe.is_asked
+        with self._telling(batch), self._probe.watching(learner.loss.evaluation, images, self._mode, joint=joint):
             loss, gradients = learner.step(images, labels, learning_rate)
         self._probe.gradients = gradients
         if self.device == "cpu" and not math.isfinite(value := float(loss)):
@@ -224,8 +230,9 @@ class MindSporeSession:
         return self._probe.statistics(names)
 
     def messages(self) -> list[str]:
-        """MindSpore's warnings and errors."""
-        return logs.messages()
+        """MindSpore's warnings and errors, and what a person was told in an earlier run."""
+        unsaid, self._unsaid = self._unsaid, []
+        return [*unsaid, *logs.messages()]
 
     def close(self) -> None:
         """Put the process's mode back."""

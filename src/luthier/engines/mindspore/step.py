@@ -126,7 +126,7 @@ class Loss(nn.Cell):
         self.dynamic = strategy.loss_scale == "dynamic"
         self.loss_scale = 1.0 if strategy.loss_scale == "dynamic" else float(strategy.loss_scale)
         first = LossScale().scale if self.dynamic else self.loss_scale
-        self.scale = Parameter(Tensor(first, mstype.float32), name="loss_scale", requires_grad=False)
+        self.scale = Parameter(Tensor(first, mstype.float32), name="luthier.loss_scale", requires_grad=False)
         others = self.smoothing / num_classes
         self.own, self.others = (Tensor(share, mstype.float32) for share in (1.0 - self.smoothing + others, others))
         self.log_softmax, self.one_hot, self.sum = ops.LogSoftmax(), ops.OneHot(), ops.ReduceSum()
@@ -160,7 +160,7 @@ class Step(Top):
         self.accumulate = strategy.accumulate
         self.unscale = 1.0 / loss.loss_scale
         self.dynamic = loss.dynamic
-        self.finite = Parameter(Tensor(1.0, mstype.float32), name="gradients_are_finite", requires_grad=False)
+        self.finite = Parameter(Tensor(1.0, mstype.float32), name="luthier.gradients_are_finite", requires_grad=False)
         self.clip_norm = strategy.clip_norm
         self.average, self.followed = parts
         self.averages = bool(strategy.average_decay)

@@ -20,6 +20,7 @@ from luthier.engines.group import Alone, Group, not_finite
 from luthier.engines.matching import require_match
 from luthier.engines.outputs import require_logits
 from luthier.engines.protocol import Arrays, NonFinite
+from luthier.engines.splitting import group_ends
 from luthier.engines.statistics import Statistics
 from luthier.engines.torch.average import Average
 from luthier.engines.torch.device import device_of
@@ -88,6 +89,8 @@ class TorchSession:
         self._probe = Probe(self.module)
         self._loss_of: Any = self._loss
         self._learner = Learner(recipe, self.module, self.parameters) if training else None
+        if training:
+            group_ends(strategy.allreduce_split, len(self.parameters))  # on one process too: the recipe is the same
         self._reducer = Reducer(together, self.module, strategy.allreduce_split) if together else None
         self._gradients: Callable[[Batch, Learner], Tensor] = self._backward
         if training and recipe.mode == "graph":
