@@ -55,7 +55,7 @@ LOADED_LATE = (  # modules that a function of their package imports when it need
     *("zoo/activations.py", "zoo/lenet5.py", "zoo/resnet.py", "zoo/slim.py"),
     "port/sources/",
     *("compress/cells.py", "compress/checking.py", "compress/tracing.py", "data/mindspore.py"),
-    *("proof/torch/", "proof/mindspore/"),
+    *("proof/torch/", "proof/mindspore/", "proof/onnx/"),
 )
 
 

@@ -30,14 +30,17 @@ def register(app: typer.Typer) -> None:
 
 def port(
     source: Annotated[
-        str | None, typer.Argument(metavar="SOURCE", help="file.py:factory of a module, a run or a recipe.")
+        str | None, typer.Argument(metavar="SOURCE", help="file.py:factory of a module, model.onnx, a run or a recipe.")
     ] = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="The folder, or with --weights-only the file.")
+        Path, typer.Option("-o", help="The folder, or with --weights-only the file.")
     ] = PORTED,
     inputs: Annotated[
         list[str] | None,
         typer.Option("--input", metavar="[NAME:]SHAPE[:DTYPE]", help="Such as 1,3,224,224; ? is an open length."),
+    ] = None,
+    outputs: Annotated[
+        list[str] | None, typer.Option("--output", metavar="NAME", help="A value at which an ONNX file is cut.")
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights for the source: .pt, .safetensors.")] = None,
     recipe: Annotated[
@@ -59,7 +62,7 @@ def port(
     data_root: DataRoot = None,
     as_json: Json = False,
 ) -> None:
-    """Turn a PyTorch network into a MindSpore script with its weights, and report every operator."""
+    """Turn a PyTorch network or an ONNX file into a MindSpore script with its weights, and report every operator."""
     from luthier.port import (
         analyse,
         parsed_options,
@@ -83,13 +86,21 @@ def port(
         )
         report, told = project.ported.report, project_text(project)
     elif analysis:
-        report = analyse(source, inputs=inputs or (), options=given, checkpoint=checkpoint, data_root=data_root)
+        report = analyse(
+            source,
+            inputs=inputs or (),
+            outputs=outputs or (),
+            options=given,
+            checkpoint=checkpoint,
+            data_root=data_root,
+        )
         told = report_text(report)
     else:
         done = ported(
             source,
             output=output,
             inputs=inputs or (),
+            outputs=outputs or (),
             weights=weights,
             options=given,
             checkpoint=checkpoint,

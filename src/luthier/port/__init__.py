@@ -1,11 +1,11 @@
-"""From PyTorch to MindSpore: sources → graph → rules → a readable script, weights, a report.
+"""From PyTorch or ONNX to MindSpore: sources → graph → rules → a readable script, weights, a report.
 
 The package is a verb too: `luthier.port(module, example_inputs)`.
 """
 
 from luthier.port.inputs import parsed_options
 from luthier.port.manifest import Input, Layer, Port, Source, open_port
-from luthier.port.opening import build_source
+from luthier.port.opening import build_source, read_source
 from luthier.port.porting import Ported, analyse, port
 from luthier.port.project import Project, project_text, write_project
 from luthier.port.renaming import rename_weights
@@ -28,6 +28,7 @@ __all__ = [
     "port",
     "ported_text",
     "project_text",
+    "read_source",
     "rename_weights",
     "report_schema",
     "report_text",

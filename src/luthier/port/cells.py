@@ -179,6 +179,9 @@ class Cells:
         try:
             if isinstance(step, Enter):
                 tree: Any = Emit("call", self._access(module, step.scope.module.path), *step.inputs)
+                called = next((f"{kind}.call" for kind in step.scope.module.kinds if f"{kind}.call" in self.known), "")
+                if called:
+                    tree, outputs, several = self._called(called, tree.args[0], step)
                 if set(step.scope.module.kinds) & RECURRENT:
                     tree, outputs, several = _recurrent(step, tree)
                 return self._inside(tree, module, seen), outputs, several
@@ -192,6 +195,15 @@ class Cells:
             return self._inside(stub.with_parts(stub.args, shown), module, seen), outputs, several
         self.findings.append(Finding.of(step.path, step.operator, emit, at=at))
         return tree, outputs, several
+
+    def _called(self, kind: str, layer: Any, step: Enter) -> tuple[Any, tuple[Value, ...], bool]:
+        """A layer whose call is not that of its inputs alone."""
+        inner = next(inner for inner in reversed(step.scope.steps) if isinstance(inner, Step))
+        last = max((i for i, value in enumerate(inner.outputs) if value in step.outputs), default=0)
+        outputs = inner.outputs[: last + 1]
+        arguments = {**inner.arguments, "layer": layer}
+        call = Call(operator=kind, arguments=arguments, at=step.scope.module.path, outputs=outputs)
+        return rule(kind, at=call.at)(call), outputs, len(outputs) > 1
 
     def _inside(self, tree: Any, module: Module, seen: list[Value]) -> Any:
         return changed(tree, lambda leaf: self._local(leaf, module, seen))
@@ -211,7 +223,8 @@ class Cells:
         owner = self._owner(path, name)
         if owner is None:  # a constant of the source's code, which no module holds
             known = self.extra.setdefault(module.path, {})
-            name = next((name for name, one in known.items() if one.name == tensor.name), f"constant{len(known)}")
+            name = tensor.label or f"constant{len(known)}"
+            name = next((name for name, one in known.items() if one.name == tensor.name), name)
             known[name] = tensor
             return attribute(Name("self"), name)
         if module.path and path != module.path and not path.startswith(f"{module.path}."):

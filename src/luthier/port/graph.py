@@ -102,6 +102,7 @@ class Tensor:
     shape: tuple[int, ...]
     dtype: str
     trainable: bool
+    label: str = ""  # what a constant that no module holds is called
 
 
 @dataclass(eq=False, kw_only=True)
@@ -153,3 +154,6 @@ class Network:
     loose: tuple[str, ...] = ()  # arrays that are in no checkpoint
     ties: tuple[tuple[str, str], ...] = ()  # a second name of a tensor, and its first
     notes: tuple[tuple[str, str], ...] = ()  # a module's path, and what it does in training alone
+    remarks: tuple[tuple[str, str], ...] = ()  # what else is worth knowing, by its name
+    sources: Mapping[str, str] = field(default_factory=dict)  # the source's own name of a tensor, where it is another
+    optional: frozenset[str] = frozenset()  # tensors that are written where the code needs them

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from luthier.port.onnx_helpers import ONNX_HELPERS
+
 __all__ = ["HELPERS", "needed"]
 
 HELPERS: dict[str, str] = {}
@@ -210,6 +212,9 @@ def lstm_outputs(given: tuple[Tensor, tuple[Tensor, Tensor]]) -> tuple[Tensor, T
     output, (hidden, state) = given
     return output, hidden, state
 '''
+
+
+HELPERS |= ONNX_HELPERS
 
 
 def needed(names: Iterable[str]) -> list[str]:

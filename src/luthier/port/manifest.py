@@ -16,9 +16,9 @@ MANIFEST = "port.json"
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """What was ported: a file's factory, a run's folder or a recipe, with the weights that it had."""
+    """What was ported: a file's factory, a run's folder, a recipe or an ONNX file, with the weights that it had."""
 
-    kind: Literal["torch"]
+    kind: Literal["torch", "onnx"]
     spec: str
     weights: str | None = None
     weights_sha256: str | None = None

@@ -19,15 +19,25 @@ def mapped(network: Network, renames: Mapping[str, tuple[str, Emit | None]]) -> 
     ties = dict(network.ties)
     for name, tensor in network.state.items():
         found = renames.get(name)
+        source = network.sources.get(name, name)
+        if found is None and name in network.optional:
+            continue
+        if name in ties and network.sources.get(ties[name], ties[name]) == source:
+            continue
         if found is None or found[0] in taken or name in ties:
             dropped.append(
-                Dropped(source=name, shape=tensor.shape, dtype=tensor.dtype.rstrip("_"), same_as=ties.get(name))
+                Dropped(
+                    source=source,
+                    shape=tensor.shape,
+                    dtype=tensor.dtype.rstrip("_"),
+                    same_as=network.sources.get(ties[name], ties[name]) if name in ties else None,
+                )
             )
             continue
         target, layer = found
         leaf = name.rpartition(".")[2]
         transform = layer.transforms.get(leaf, Identity()) if layer else Identity()
-        entries.append(Entry(source=name, target=target, transform=transform))
+        entries.append(Entry(source=source, target=target, transform=transform))
         taken.add(target)
     return WeightMap(entries=tuple(entries), dropped=tuple(dropped))
 

@@ -9,7 +9,9 @@ from luthier.port.manifest import Source
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["build_source"]
+    from luthier.port.graph import Network
+
+__all__ = ["build_source", "read_source"]
 
 
 def build_source(source: Source) -> nn.Module:
@@ -17,3 +19,12 @@ def build_source(source: Source) -> nn.Module:
     from luthier.port.sources.opening import build_source as build
 
     return build(source)
+
+
+def read_source(source: Source) -> Network:
+    """An ONNX file's graph, as it was when it was ported."""
+    from luthier.port.onnx import reopened
+    from luthier.port.sources.onnx.network import read_onnx
+
+    path, inputs, outputs = reopened(source)
+    return read_onnx(path, inputs, outputs).network

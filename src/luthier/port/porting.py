@@ -18,6 +18,7 @@ from luthier.port.graph import Module, Network
 from luthier.port.inputs import parsed_input
 from luthier.port.manifest import Input, Layer, Port, Source, write_manifest
 from luthier.port.mapping import mapped, unused
+from luthier.port.onnx import OnnxFile, is_onnx, opened_onnx
 from luthier.port.report import Report, reported
 from luthier.port.report_page import Language, write_report
 from luthier.port.writing import Written, lines_by_path, written
@@ -65,6 +66,7 @@ def port(
     *,
     output: Path | str | None = None,
     inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
     weights: Path | str | None = None,
     options: Mapping[str, Any] | None = None,
     checkpoint: str = "last",
@@ -72,16 +74,16 @@ def port(
     language: Language = "en",
     model: str = MODEL,
 ) -> Ported:
-    """Port a module, `file.py:factory`, a run or a recipe to MindSpore.
+    """Port a module, `file.py:factory`, a run, a recipe or an ONNX file to MindSpore.
 
     `example_inputs` are tensors, one or a tuple or a dict by argument; without them `inputs` tells their shapes.
-    `model` is the script's place in the folder.
+    `outputs` are the values of an ONNX file at which it is cut; `model` is the script's place in the folder.
     What cannot be carried over is written as a stub that raises, and stands in the report.
     """
     _require_mindspore()
     folder = Path(output) if output is not None else Path(tempfile.mkdtemp(prefix="luthier-port-"))
     with _opened(source, weights, options, checkpoint, data_root) as found:
-        made = _made(found, example_inputs, inputs, model)
+        made = _made(found, example_inputs, inputs, outputs, model)
         (folder / model).parent.mkdir(parents=True, exist_ok=True)
         return _written_out(made, found, folder, language)
 
@@ -91,6 +93,7 @@ def analyse(
     example_inputs: Any = None,
     *,
     inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     checkpoint: str = "last",
     data_root: Path | str | None = None,
@@ -98,7 +101,7 @@ def analyse(
     """What a port would be: every operator, how it goes over, and how hard what remains is; nothing is written."""
     _require_mindspore()
     with _opened(source, None, options, checkpoint, data_root) as found:
-        return _made(found, example_inputs, inputs).report
+        return _made(found, example_inputs, inputs, outputs).report
 
 
 def _require_mindspore() -> None:
@@ -114,11 +117,13 @@ def _opened(
     options: Mapping[str, Any] | None,
     checkpoint: str,
     data_root: Path | str | None,
-) -> AbstractContextManager[Opened]:
+) -> AbstractContextManager[Opened | OnnxFile]:
     from luthier.port.sources.opening import Opened, opened
 
     if source is None:
         raise PortError("Nothing to port was named", at="SOURCE", hint="Such as resnet.py:resnet50, a run or a recipe.")
+    if is_onnx(source):
+        return nullcontext(opened_onnx(source, weights=weights, options=options))
     if isinstance(source, str | Path):
         return opened(
             str(source),
@@ -132,22 +137,16 @@ def _opened(
     return nullcontext(Opened(module=source, source=record, name=kind.__name__))
 
 
-def _made(found: Opened, example_inputs: Any, inputs: Sequence[str], model: str = MODEL) -> _Made:
-    from luthier.port.sources.examples import examples, given
-    from luthier.port.sources.pytorch import read_module
-
+def _made(
+    found: Opened | OnnxFile, example_inputs: Any, inputs: Sequence[str], outputs: Sequence[str], model: str = MODEL
+) -> _Made:
     asked = [parsed_input(text) for text in inputs] or list(found.inputs)
-    if example_inputs is not None:
-        tensors, opens = given(found.module, example_inputs)
-    elif asked:
-        tensors, opens = examples(found.module, asked)
+    if isinstance(found, OnnxFile):
+        network = found.read(example_inputs, asked, outputs)
     else:
-        raise PortError(
-            "The shapes of the inputs are not known", at="--input", hint="Such as --input 1,3,224,224, once for each."
-        )
-    network = read_module(found.module, tensors, found.arguments, opens)
+        network = _read_module(found, example_inputs, asked, outputs)
     cells = Cells(network=network)
-    made = classes(cells.root(), _class_name(found, network.module))
+    made = classes(cells.root(), _class_name(found.name, network.module))
     text = written(made, origin=_origin(found.source))
     weight_map = mapped(network, cells.renames)
     layers = _layers(network, made, text, cells, model)
@@ -163,10 +162,27 @@ def _made(found: Opened, example_inputs: Any, inputs: Sequence[str], model: str 
     )
 
 
-def _class_name(found: Opened, module: Module) -> str:
+def _read_module(found: Opened, example_inputs: Any, asked: Sequence[Input], outputs: Sequence[str]) -> Network:
+    from luthier.port.sources.examples import examples, given
+    from luthier.port.sources.pytorch import read_module
+
+    if outputs:
+        raise PortError("Only an ONNX file is cut at its values", at="--output", hint="Port a part of the module.")
+    if example_inputs is not None:
+        tensors, opens = given(found.module, example_inputs)
+    elif asked:
+        tensors, opens = examples(found.module, asked)
+    else:
+        raise PortError(
+            "The shapes of the inputs are not known", at="--input", hint="Such as --input 1,3,224,224, once for each."
+        )
+    return read_module(found.module, tensors, found.arguments, opens)
+
+
+def _class_name(name: str, module: Module) -> str:
     """The source's; one of PyTorch's containers is called by the factory's name."""
     if module.container or module.class_name == "Sequential":
-        return "".join(part[:1].upper() + part[1:] for part in found.name.split("_")) or "Network"
+        return "".join(part[:1].upper() + part[1:] for part in name.split("_")) or "Network"
     return module.class_name
 
 
@@ -194,6 +210,7 @@ def _layers(network: Network, made: Sequence[Class], text: Written, cells: Cells
                 source_class=module.class_name,
                 source_line=module.built_at or module.defined_at,
                 emitted_line=f"{model}:{line}",
+                target_path=module.path if network.sources else None,  # whose arrays' names say nothing of layers
             )
         )
     return tuple(found)
@@ -204,10 +221,13 @@ def _upwards(path: str) -> list[str]:
     return [".".join(parts[:i]) for i in range(len(parts), -1, -1)]
 
 
-def _written_out(made: _Made, found: Opened, folder: Path, language: Language) -> Ported:
+def _written_out(made: _Made, found: Opened | OnnxFile, folder: Path, language: Language) -> Ported:
     (folder / made.model).write_text(made.text.text, "utf-8")
     write_map(made.map, folder / MAP)
-    state = {name: made.network.arrays(name) for name in made.network.state}
+    sources = made.network.sources
+    needed = made.map.names()
+    state = {sources.get(name, name): made.network.arrays(name) for name in made.network.state}
+    state = {name: array for name, array in state.items() if name in needed}
     arrays = made.map.to_target(state)
     del state
     write_safetensors(arrays, folder / WEIGHTS)
@@ -219,8 +239,8 @@ def _written_out(made: _Made, found: Opened, folder: Path, language: Language) -
         map=MAP,
         weights=WEIGHTS,
         layers=_layers(made.network, made.classes, made.text, made.cells, made.model),
-        constants=tuple(name for name in made.network.loose if name in made.map.names()),
-        versions={name: version(name) for name in ("luthier", "mindspore", "torch")},
+        constants=tuple(name for name in made.network.loose if name in needed),
+        versions={name: version(name) for name in ("luthier", "mindspore", found.source.kind)},
     )
     write_manifest(manifest, folder)
     write_report(made.report, folder, made.text.text, language)

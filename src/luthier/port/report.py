@@ -109,6 +109,7 @@ def _operator(found: Sequence[Finding]) -> Operator:
 
 def _features(network: Network, unused: Sequence[str]) -> tuple[Feature, ...]:
     found = [Feature(name=path, outcome="refused", told=told) for path, told in network.notes]
+    found += [Feature(name=name, outcome="composed", told=told) for name, told in network.remarks]
     if network.ties:
         names = ", ".join(f"{one} is {other}" for one, other in network.ties)
         found.append(Feature(name="shared weights", outcome="ported", told=names))

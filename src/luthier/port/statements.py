@@ -55,9 +55,18 @@ def arranged(made: Sequence[Made], names: Mapping[Value, str], returned: Any) ->
     """Inline what is used once in the line where it is made; give the rest the source's names where they are free."""
     lines = [_Line(outputs=outputs, tree=tree, statement=at, several=several) for outputs, tree, at, several in made]
     lines = _alive(lines, returned)
-    lines.append(_Line(outputs=(), tree=returned, statement=lines[-1].statement if lines else None, several=False))
+    lines.append(_Line(outputs=(), tree=returned, statement=_returned_at(lines), several=False))
     lines = _single(lines)
     return _named(_inlined(lines), dict(names))
+
+
+def _returned_at(lines: list[_Line]) -> Statement | None:
+    """With the last statement, unless that is the last round of a loop."""
+    if not lines:
+        return None
+    if _calls_item(lines[-1].tree) and any(_calls_item(line.tree) for line in lines[:-1]):
+        return Statement(file="", line=-1)
+    return lines[-1].statement
 
 
 def _alive(lines: list[_Line], returned: Any) -> list[_Line]:

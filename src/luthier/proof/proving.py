@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from luthier.errors import ModelError, ProofError, unknown
-from luthier.port import build_source, open_port
+from luthier.port import Port, build_source, open_port
 from luthier.proof.checklist import checklist
 from luthier.proof.climb import Climb
 from luthier.proof.evidence import leave, rung_file
@@ -170,7 +170,7 @@ def _ported(folder: Any, asked: Asked, stack: ExitStack) -> tuple[Climb, tuple[A
             hint="Or name two networks: --reference ref.py:net --candidate my.py:Net --input 1,3,224,224",
         )
     port = open_port(place)
-    theirs = open_reference(lambda: build_source(port.source), name=port.source.spec)
+    theirs: Any = _source_of(port, place)
     ours = open_candidate(str(place / port.candidate))
     stack.callback(ours.close)
     load_candidate(ours, place / port.weights)
@@ -186,6 +186,15 @@ def _ported(folder: Any, asked: Asked, stack: ExitStack) -> tuple[Climb, tuple[A
         constants=frozenset(port.constants),
     )
     return climb, (folder, None)
+
+
+def _source_of(port: Port, place: Path) -> Any:
+    """A module, or an ONNX file."""
+    if port.source.kind == "onnx":
+        from luthier.proof.onnx.network import OnnxReference
+
+        return OnnxReference(port.source, read_map(place / port.map).names())
+    return open_reference(lambda: build_source(port.source), name=port.source.spec)
 
 
 def _made(theirs: Any, ours: Any, asked: Asked, **given: Any) -> Climb:
@@ -275,6 +284,8 @@ def _part(climb: Climb, path: str, asked: Asked, stack: ExitStack) -> Climb:
     from luthier.proof.mindspore.network import MindSporeCandidate
     from luthier.proof.torch.network import TorchReference
 
+    if climb.reference.framework != "torch":
+        raise ProofError("Only a PyTorch reference is proven in parts", at="--each", hint="Prove the whole port.")
     structure(climb)
     if path not in climb.reference_layers:
         sentence, hint = unknown("layer", path, [name for name in climb.reference_layers if name])
@@ -310,7 +321,7 @@ def _climbed(climb: Climb, asked: Asked) -> Verdict:
             rungs.append(Rung(name=name, status="not reached", sentence=f"'{stopped}' failed first"))
             continue
         if trains and not climb.reference.trains:
-            rungs.append(Rung(name=name, status="not applicable", sentence="the reference does not train"))
+            rungs.append(Rung(name=name, status="not applicable", sentence=_untrained(climb)))
             continue
         began = perf_counter()
         found = _judged(climb, name, rung)
@@ -330,6 +341,12 @@ def _climbed(climb: Climb, asked: Asked) -> Verdict:
         checklist=checklist(rungs, _known(asked)),
         environment=msgspec.to_builtins(here(datetime.now())) | {"seed": asked.seed},
     )
+
+
+def _untrained(climb: Climb) -> str:
+    if climb.reference.framework == "onnx":
+        return "an ONNX file runs forward alone: it has no loss and no gradients"
+    return "the reference does not train"
 
 
 def _judged(climb: Climb, name: str, rung: Callable[[Climb], Rung]) -> Rung:

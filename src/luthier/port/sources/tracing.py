@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import operator
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import fx
@@ -14,6 +13,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 
 from luthier.errors import PortError
+from luthier.port.connecting import connect, givers
 from luthier.port.emit import Emit, pairs
 from luthier.port.graph import Enter, Module, Scope, Size, Step, Tensor, Value
 from luthier.port.sources.calls import Calls
@@ -22,8 +22,6 @@ from luthier.port.sources.statements import Frame, frames, places_of, statement_
 
 __all__ = ["Folded", "folded"]
 
-Leaf = TypeVar("Leaf")
-SYMBOL = re.compile(r"\b[a-z]+\d+\b")
 TENSORS = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 
 
@@ -58,7 +56,7 @@ def folded(program: ExportedProgram, module: Module, calls: Calls) -> Folded:
         elif node.op == "output":
             folding.root.outputs = [folding.argument(arg) for arg in _results(program, node)]
     results = {value for value in folding.root.outputs if isinstance(value, Value)}
-    _connect(folding.root, set(constants), results, _givers(folding.root.inputs))
+    connect(folding.root, set(constants), results, givers(folding.root.inputs))
     folding.root.result = _structure(program, folding.root.outputs)
     return Folded(scope=folding.root, constants=constants)
 
@@ -238,63 +236,3 @@ def _number(given: Any) -> Any:
 def _place(node: fx.Node) -> str:
     found = statement_at(frames(node.meta.get("stack_trace")), None)
     return found.at if found else node.name
-
-
-def _connect(scope: Scope, constants: set[Value], needed: set[Value], givers: Mapping[str, Value]) -> None:
-    """Find what goes into each call and what comes out of it; `needed` is what is used after the scope."""
-    after = set(needed)
-    for step in reversed(scope.steps):
-        if isinstance(step, Enter):
-            inner = step.scope
-            inner.outputs = [value for value in _made(inner) if value in after]
-            _connect(inner, constants, set(inner.outputs), givers)
-            inner.inputs = _taken(inner, constants, givers)
-            step.inputs, step.outputs = list(inner.inputs), list(inner.outputs)
-            after |= set(inner.inputs)
-        else:
-            after |= set(_leaves(step.arguments, Value))
-
-
-def _taken(scope: Scope, constants: set[Value], givers: Mapping[str, Value]) -> list[Value]:
-    """What a call uses and does not make itself; a tensor of which it needs a length alone comes in, too."""
-    made = set(_made(scope))
-    used = [value for step in scope.steps for value in _uses(step)]
-    found = dict.fromkeys(value for value in used if value not in made and value not in constants)
-    at_hand = {size.text for value in found for size in value.shape if isinstance(size, Size)}
-    for step in scope.steps:
-        for size in _leaves(step.arguments, Size) if isinstance(step, Step) else ():
-            if size.text not in at_hand:
-                missing = [symbol for symbol in SYMBOL.findall(size.text) if symbol not in at_hand]
-                found |= dict.fromkeys(givers[symbol] for symbol in missing if symbol in givers)
-    order = {value: i for i, (_, value) in reversed(list(enumerate(scope.arguments)))}
-    return sorted(found, key=lambda value: order.get(value, len(order)))
-
-
-def _made(scope: Scope) -> Iterator[Value]:
-    for step in scope.steps:
-        yield from _made(step.scope) if isinstance(step, Enter) else step.outputs
-
-
-def _uses(step: Step | Enter) -> Iterator[Value]:
-    yield from step.inputs if isinstance(step, Enter) else _leaves(step.arguments, Value)
-
-
-def _givers(inputs: list[Value]) -> dict[str, Value]:
-    """Which of the network's inputs has a length of its own."""
-    found: dict[str, Value] = {}
-    for value in inputs:
-        for size in value.shape:
-            if isinstance(size, Size):
-                found.setdefault(size.text, value)
-    return found
-
-
-def _leaves(given: Any, kind: type[Leaf]) -> Iterator[Leaf]:
-    if isinstance(given, kind):
-        yield given
-    elif isinstance(given, Mapping):
-        for item in given.values():
-            yield from _leaves(item, kind)
-    elif isinstance(given, tuple | list):
-        for item in given:
-            yield from _leaves(item, kind)

@@ -1,0 +1,1 @@
+"""From an ONNX file to the graph: loading → binding by schema → patterns → scopes → classes."""

@@ -1,0 +1,1 @@
+"""An ONNX file as the reference of a proof."""
