@@ -32,9 +32,7 @@ def port(
     source: Annotated[
         str | None, typer.Argument(metavar="SOURCE", help="file.py:factory of a module, model.onnx, a run or a recipe.")
     ] = None,
-    output: Annotated[
-        Path, typer.Option("-o", help="The folder, or with --weights-only the file.")
-    ] = PORTED,
+    output: Annotated[Path, typer.Option("-o", help="The folder, or with --weights-only the file.")] = PORTED,
     inputs: Annotated[
         list[str] | None,
         typer.Option("--input", metavar="[NAME:]SHAPE[:DTYPE]", help="Such as 1,3,224,224; ? is an open length."),

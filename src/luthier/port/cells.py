@@ -223,8 +223,8 @@ class Cells:
         owner = self._owner(path, name)
         if owner is None:  # a constant of the source's code, which no module holds
             known = self.extra.setdefault(module.path, {})
-            name = tensor.label or f"constant{len(known)}"
-            name = next((name for name, one in known.items() if one.name == tensor.name), name)
+            name = next((name for name, one in known.items() if one.name == tensor.name), "")
+            name = name or _free(tensor.label, {*known, *module.children}) or f"constant{len(known)}"
             known[name] = tensor
             return attribute(Name("self"), name)
         if module.path and path != module.path and not path.startswith(f"{module.path}."):
@@ -252,6 +252,12 @@ class Cells:
         for part in inner.split(".") if inner else ():
             found = index(found, int(part)) if part.isdigit() else attribute(found, part)
         return found
+
+
+def _free(label: str, taken: set[str]) -> str:
+    """The label, or with the first number behind it that is free."""
+    numbered = (label, *(f"{label}{i}" for i in range(2, len(taken) + 3)))
+    return next(name for name in numbered if name not in taken) if label else ""
 
 
 def _numbered(values: list[Value]) -> dict[str, Any]:

@@ -277,3 +277,214 @@ def recurrent_outputs(given: tuple[Tensor, tuple[Tensor, ...] | Tensor], directi
         return output, states[0], states[1]
     return output, states
 '''
+
+ONNX_HELPERS["axis_weights"] = '''
+@constexpr
+def axis_weights(
+    before: int,
+    after: int,
+    scale: float,
+    kind: str,
+    places: str,
+    rounding: str,
+    a: float,
+    exclude_outside: bool,
+    antialias: bool,
+    region: tuple[float, float],
+    outside: float,
+) -> tuple[Tensor, Tensor]:
+    """What each old pixel gives to each new one, along one axis, and what comes from outside."""
+    weights, extra, length = np.zeros((after, before)), np.zeros(after), before * scale
+    for i in range(after):
+        place = (i + 0.5) / scale - 0.5
+        if places == "pytorch_half_pixel" and length <= 1:
+            place = 0.0
+        elif places == "asymmetric":
+            place = i / scale
+        elif places == "align_corners":
+            place = 0.0 if length == 1 else i * (before - 1) / (length - 1)
+        elif places == "half_pixel_symmetric":
+            place += before / 2 * (1 - after / length)
+        elif places == "tf_crop_and_resize":
+            start, end = (part * (before - 1) for part in region)
+            place = start + i * (end - start) / (after - 1) if after > 1 else (start + end) / 2
+            if place < 0 or place > before - 1:
+                extra[i] = outside
+                continue
+        if kind == "nearest":
+            rounded = {"floor": math.floor(place), "ceil": math.ceil(place)}
+            rounded |= {"round_prefer_floor": math.ceil(place - 0.5), "round_prefer_ceil": math.floor(place + 0.5)}
+            weights[i, min(max(rounded[rounding], 0), before - 1)] = 1
+            continue
+        reach = max(1 / scale, 1.0) if antialias else 1.0
+        span = (2 if kind == "cubic" else 1) * reach
+        near = np.arange(math.floor(place - span), math.ceil(place + span) + 1)
+        d = np.abs(near - place) / reach
+        if kind == "linear":
+            share = np.maximum(1 - d, 0)
+        else:
+            inner, outer = ((a + 2) * d - (a + 3)) * d * d + 1, ((d - 5) * d + 8) * d * a - 4 * a
+            share = np.where(d < 1, inner, np.where(d < 2, outer, 0))
+        if exclude_outside:
+            share = np.where((near < 0) | (near >= before), 0, share)
+        np.add.at(weights[i], np.clip(near, 0, before - 1), share / share.sum())
+    return Tensor(weights.astype(np.float32)), Tensor(extra.astype(np.float32))
+'''
+
+ONNX_HELPERS["resized"] = '''
+def resized(
+    x: Tensor,
+    axis: int,
+    after: int,
+    scale: float,
+    kind: str = "nearest",
+    places: str = "half_pixel",
+    rounding: str = "round_prefer_floor",
+    a: float = -0.75,
+    exclude_outside: bool = False,
+    antialias: bool = False,
+    region: tuple[float, float] = (0.0, 1.0),
+    outside: float = 0.0,
+) -> Tensor:
+    """One axis of another length: a product with a matrix of weights."""
+    weights, extra = axis_weights(
+        x.shape[axis], after, scale, kind, places, rounding, a, exclude_outside, antialias, region, outside
+    )
+    turned = x.swapaxes(axis, -1)
+    return ((turned.astype(ms.float32) @ weights.swapaxes(0, 1)) + extra).astype(x.dtype).swapaxes(axis, -1)
+'''
+
+ONNX_HELPERS["numbers"] = '''
+def numbers(x: Tensor) -> tuple[float, ...]:
+    """Factors that come as the network runs: in PYNATIVE mode alone."""
+    return tuple(float(item) for item in x.asnumpy().reshape(-1))
+'''
+
+ONNX_HELPERS["resized_by"] = '''
+def resized_by(
+    x: Tensor,
+    given: tuple[float, ...],
+    sized: bool,
+    axes: tuple[int, ...] | None,
+    policy: str = "stretch",
+    region: tuple[float, ...] = (),
+    **settings: object,
+) -> Tensor:
+    """By factors or to sizes that come as the network runs."""
+    axes = tuple(range(x.ndim)) if axes is None else tuple(axis % x.ndim for axis in axes)
+    scales = tuple(size / x.shape[axis] for size, axis in zip(given, axes)) if sized else given
+    sizes = given if sized else tuple(int(x.shape[axis] * scale) for axis, scale in zip(axes, scales))
+    if policy != "stretch":
+        scales = ((min if policy == "not_larger" else max)(scales),) * len(axes)
+        sizes = tuple(int(x.shape[axis] * scale + 0.5) for axis, scale in zip(axes, scales))
+    for i, (axis, size, scale) in enumerate(zip(axes, sizes, scales)):
+        if region:
+            settings["region"] = (region[i], region[len(axes) + i])
+        if size != x.shape[axis] or region:
+            x = resized(x, axis, int(size), scale, **settings)
+    return x
+'''
+
+ONNX_HELPERS["shifted"] = '''
+def shifted(x: Tensor, y: Tensor, to_the_left: bool) -> Tensor:
+    """Of numbers with a sign: by their width or more, or by less than nothing, all bits go."""
+    width = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64}[str(x.dtype)]
+    inside = ops.logical_and(y >= 0, y < width)
+    by = ops.where(inside, y, ops.zeros_like(y))
+    found = ops.bitwise_left_shift(x, by) if to_the_left else ops.bitwise_right_shift(x, by)
+    gone = ops.zeros_like(x) if to_the_left else ops.where(x < 0, ops.full_like(x, -1), ops.zeros_like(x))
+    return ops.where(inside, found, gone)
+'''
+
+ONNX_HELPERS["non_max_suppression"] = '''
+def non_max_suppression(
+    boxes: Tensor, scores: Tensor, most: int, overlap: float, least: float | None, centered: bool
+) -> Tensor:
+    """Image, class and number of every box that is kept: in PYNATIVE mode alone."""
+    found = []
+    every, marks = boxes.asnumpy(), scores.asnumpy()
+    for image in range(marks.shape[0]):
+        a, b, c, d = every[image].T
+        if centered:
+            a, b, c, d = b - d / 2, a - c / 2, b + d / 2, a + c / 2
+        top, bottom, left, right = np.minimum(a, c), np.maximum(a, c), np.minimum(b, d), np.maximum(b, d)
+        area = (bottom - top) * (right - left)
+        for kind in range(marks.shape[1]):
+            kept = []
+            for i in np.argsort(-marks[image, kind], kind="stable"):
+                if len(kept) >= int(most) or (least is not None and marks[image, kind, i] <= least):
+                    break
+                tall = np.minimum(bottom[i], bottom[kept]) - np.maximum(top[i], top[kept])
+                wide = np.minimum(right[i], right[kept]) - np.maximum(left[i], left[kept])
+                shared = np.maximum(tall, 0) * np.maximum(wide, 0)
+                if not np.any(shared > overlap * (area[i] + area[kept] - shared)):
+                    kept.append(i)
+            found += [(image, kind, i) for i in kept]
+    return Tensor(np.array(found, np.int64).reshape(-1, 3))
+'''
+
+ONNX_HELPERS["grid_sampled"] = '''
+def grid_sampled(x: Tensor, grid: Tensor, mode: str, padding: str, align_corners: bool) -> Tensor:
+    """An image of any rank at places between its pixels: the nearest, or a few around each in every direction."""
+    lengths, dtype = x.shape[2:], x.dtype
+    batch, channels, rank = x.shape[0], x.shape[1], len(lengths)
+    flat = x.reshape(batch, channels, -1)
+    count = 1
+    for length in grid.shape[1:-1]:
+        count = count * length
+    parts = [(ops.zeros((batch, count), ms.int64), ops.ones((batch, count), ms.float32))]
+    for i in range(rank):
+        length = lengths[i]
+        place = grid[..., rank - 1 - i].reshape(batch, count).astype(ms.float32)
+        place = (place + 1) / 2 * (length - 1) if align_corners else ((place + 1) * length - 1) / 2
+        if padding == "border":
+            place = place if mode == "bicubic" else ops.clamp(place, 0.0, length - 1.0)
+        elif padding == "reflection" and mode != "bicubic":
+            place = mirrored(place, length, align_corners)
+        pairs = around(place, mode)
+        found = []
+        for near, share in pairs:
+            if padding == "reflection":
+                near = ops.round(mirrored(near, length, align_corners))
+            inside = ops.logical_and(near >= 0, near <= length - 1)
+            share = share if padding == "border" else ops.where(inside, share, ops.zeros_like(share))
+            found.append((ops.clamp(near, 0.0, length - 1.0).astype(ms.int64), share))
+        parts = [(before * length + near, weight * share) for before, weight in parts for near, share in found]
+    total = 0.0
+    for places, weight in parts:
+        index = ops.broadcast_to(ops.unsqueeze(places, 1), (batch, channels, count))
+        total = total + ops.gather_elements(flat, 2, index) * ops.unsqueeze(weight, 1)
+    return total.astype(dtype).reshape(batch, channels, *grid.shape[1:-1])
+'''
+
+ONNX_HELPERS["around"] = '''
+def around(place: Tensor, mode: str) -> list[tuple[Tensor, Tensor]]:
+    """The pixels on a line that a place takes from, and each one's share."""
+    if mode == "nearest":
+        return [(ops.round(place), ops.ones_like(place))]
+    low = ops.floor(place)
+    rest = place - low
+    if mode == "bilinear":
+        return [(low, 1 - rest), (low + 1, rest)]
+    a, found = -0.75, []
+    for k in range(-1, 3):
+        d = ops.abs(rest - k)
+        inner, outer = ((a + 2) * d - (a + 3)) * d * d + 1, ((d - 5) * d + 8) * d * a - 4 * a
+        found.append((low + k, inner if k in (0, 1) else outer))
+    return found
+'''
+
+ONNX_HELPERS["mirrored"] = '''
+def mirrored(place: Tensor, length: int, align_corners: bool) -> Tensor:
+    """What lies outside, reflected at the middle or at the edge of the last pixel."""
+    low, span = (0.0, length - 1.0) if align_corners else (-0.5, float(length))
+    if span == 0:
+        return ops.zeros_like(place)
+    beyond = ops.abs(place - low)
+    turns = ops.floor(beyond / span)
+    rest = beyond - turns * span
+    even = turns - 2 * ops.floor(turns / 2) == 0
+    return ops.clamp(ops.where(even, rest + low, span - rest + low), 0.0, length - 1.0) if align_corners else ops.where(
+        even, rest + low, span - rest + low
+    )
+'''

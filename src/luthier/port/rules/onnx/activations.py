@@ -7,7 +7,7 @@ from typing import Any
 from luthier.port.emit import Call, Emit, infix
 from luthier.port.known import Known
 from luthier.port.registry import ports
-from luthier.port.rules.onnx.arguments import cast, number, operand, typed
+from luthier.port.rules.onnx.arguments import number, operand, retyped, typed
 
 __all__: list[str] = []
 
@@ -93,8 +93,6 @@ def hard_sigmoid(call: Call) -> Emit:
         return Emit("ops.hardsigmoid", call["X"])
     line = infix("+", infix("*", call["X"], call["alpha"]), call["beta"])
     return Emit("ops.clamp", line, 0.0, 1.0, composed=True)
-
-
 
 
 @ports("onnx.Swish")
@@ -200,7 +198,7 @@ def dropout(call: Call) -> Emit:
     if len(call.outputs) == 1:
         return Emit("same", x)
     mask = infix("==", x, x) if x.dtype in ("float32",) else Emit("ops.ones_like", x)
-    return Emit("tuple", x, cast(mask, "" if isinstance(mask, Emit) else "", call.outputs[1].dtype), composed=True)
+    return Emit("tuple", x, retyped(mask, call.outputs[1].dtype), composed=True)
 
 
 @ports("onnx.nn.Dropout")

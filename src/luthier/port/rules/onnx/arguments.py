@@ -11,7 +11,20 @@ from luthier.port.emit import Call, Emit, Name, Unsupported
 from luthier.port.graph import Size, Value
 from luthier.port.known import Known
 
-__all__ = ["INTEGERS", "REALS", "array", "cast", "dtype_of", "ints", "is_number", "known", "number", "operand", "typed"]
+__all__ = [
+    "INTEGERS",
+    "REALS",
+    "array",
+    "cast",
+    "dtype_of",
+    "ints",
+    "is_number",
+    "known",
+    "number",
+    "operand",
+    "retyped",
+    "typed",
+]
 
 REALS = ("float16", "float32", "float64", "bfloat16")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -100,3 +113,8 @@ def typed(dtype: str) -> Name:
 def cast(tree: Any, before: str, after: str) -> Any:
     """The expression in another type, or as it is."""
     return tree if before == after else Emit(".astype", tree, typed(after))
+
+
+def retyped(tree: Any, dtype: str) -> Emit:
+    """The expression in this type, whatever it was."""
+    return Emit(".astype", tree, typed(dtype))

@@ -7,7 +7,7 @@ from typing import Any
 
 from luthier.port.emit import Call, Emit, infix
 from luthier.port.registry import Rule, ports
-from luthier.port.rules.onnx.arguments import INTEGERS, cast, dtype_of, ints, number, operand, typed
+from luthier.port.rules.onnx.arguments import INTEGERS, cast, dtype_of, ints, number, operand, retyped, typed
 
 __all__: list[str] = []
 
@@ -73,7 +73,10 @@ def neg(call: Call) -> Emit:
 def div(call: Call) -> Emit:
     """Whole numbers are cut towards zero, which is no true division."""
     a, b = both(call)
-    if call.outputs[0].dtype in INTEGERS:
+    dtype = call.outputs[0].dtype
+    if dtype.startswith("uint") and dtype != "uint8":  # beside which MindSpore takes no number
+        return Emit("ops.floor_divide", call["A"], call["B"])
+    if dtype in INTEGERS:
         return Emit("divided", a, b, helpers=("divided",), composed=True)
     return infix("/", a, b)
 
@@ -95,16 +98,19 @@ def power(call: Call) -> Emit:
         if exponent == 0.5:
             return Emit("ops.sqrt", x)
     if exponent is y and y.dtype != x.dtype:
-        return cast(Emit("ops.pow", x, y), "", x.dtype)
+        power_ = cast(y, y.dtype, "float32") if y.dtype.startswith("uint") else y
+        return retyped(Emit("ops.pow", x, power_), x.dtype)
     made = Emit("ops.pow", x, exponent)
-    return cast(made, "", x.dtype) if x.dtype in INTEGERS and isinstance(exponent, float) else made
+    return retyped(made, x.dtype) if x.dtype in INTEGERS and isinstance(exponent, float) else made
 
 
 @ports("onnx.BitShift")
 def bit_shift(call: Call) -> Emit:
     """To the left or to the right."""
     name = "ops.bitwise_left_shift" if call["direction"] == "LEFT" else "ops.bitwise_right_shift"
-    return Emit(name, call["X"], call["Y"])
+    if call["X"].dtype.startswith("uint"):
+        return Emit(name, call["X"], call["Y"])
+    return Emit("shifted", call["X"], call["Y"], call["direction"] == "LEFT", helpers=("shifted",), composed=True)
 
 
 @ports("onnx.BitwiseNot")
@@ -206,12 +212,10 @@ def cumulated(call: Call) -> Emit:
     name = "ops.cumsum" if call.operator.endswith("Sum") else "ops.cumprod"
     x = call["x"] if "x" in call.arguments else call["input"]
     if not call["exclusive"] and not call["reverse"]:
-        return cast(Emit(name, x, axis), "", x.dtype) if x.dtype in INTEGERS else Emit(name, x, axis)
+        return retyped(Emit(name, x, axis), x.dtype) if x.dtype in INTEGERS else Emit(name, x, axis)
     one = 0 if name == "ops.cumsum" else 1
     helper = "cumulated"
-    return Emit(
-        helper, x, axis, one, bool(call["exclusive"]), bool(call["reverse"]), helpers=(helper,), composed=True
-    )
+    return Emit(helper, x, axis, one, bool(call["exclusive"]), bool(call["reverse"]), helpers=(helper,), composed=True)
 
 
 @ports("onnx.Range")
@@ -220,7 +224,7 @@ def arange(call: Call) -> Emit:
     parts = [number(call, name) for name in ("start", "limit", "delta")]
     ends = parts[1:2] if parts[0] == 0 and parts[2] == 1 else parts[:2]
     made = Emit("ops.arange", *ends) if parts[2] == 1 else Emit("ops.arange", *parts)
-    return cast(made, "", call.outputs[0].dtype)
+    return retyped(made, call.outputs[0].dtype)
 
 
 @ports("onnx.Shape")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from luthier.port.emit import Call, Emit, Unsupported, index
+from luthier.port.emit import Call, Emit, index
 from luthier.port.known import Known
 from luthier.port.registry import ports
 from luthier.port.rules.onnx.arguments import is_number, operand, plain
@@ -95,16 +95,13 @@ def non_max_suppression(call: Call) -> Emit:
 
 @ports("onnx.GridSample")
 def grid_sample(call: Call) -> Emit:
-    """MindSpore has no cubic one."""
+    """MindSpore has no cubic one, and rounds a half to another pixel."""
     names = {"linear": "bilinear", "cubic": "bicubic"}
     mode = names.get(call["mode"], call["mode"])
-    if mode == "bicubic":
-        raise Unsupported("GridSample(mode='cubic') has no MindSpore equivalent", at=call.at, hint="Use 'linear'.")
-    return Emit(
-        "ops.grid_sample",
-        call["X"],
-        call["grid"],
-        mode=mode,
-        padding_mode=call["padding_mode"],
-        align_corners=bool(call["align_corners"]),
-    )
+    aligned, x = bool(call["align_corners"]), call["X"]
+    if mode == "bilinear" and x.rank == 4 and x.dtype == "float32":
+        keywords = {"padding_mode": call["padding_mode"], "align_corners": aligned}
+        return Emit("ops.grid_sample", x, call["grid"], mode=mode, **keywords)
+    helper = "grid_sampled"
+    keywords = {"mode": mode, "padding": call["padding_mode"], "align_corners": aligned}
+    return Emit(helper, x, call["grid"], helpers=(helper,), composed=True, **keywords)

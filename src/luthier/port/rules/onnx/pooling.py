@@ -88,9 +88,9 @@ def max_pool(call: Call) -> Emit:
     strides, dilations, pads = window(call, kernel, x)
     plain = len(kernel) == 2 and is_even(pads) and x.dtype == "float32" and len(call.outputs) == 1
     half = tuple(pads[: len(kernel)])
-    if plain and all(2 * side <= size for side, size in zip(half, kernel, strict=True)) and set(dilations) == {1}:
-        if not call["ceil_mode"]:
-            return Emit("ops.max_pool2d", x, one(kernel), stride=one(strides), padding=one(half))
+    plain = plain and set(dilations) == {1} and not call["ceil_mode"]
+    if plain and all(2 * side <= size for side, size in zip(half, kernel, strict=True)):
+        return Emit("ops.max_pool2d", x, one(kernel), stride=one(strides), padding=one(half))
     shape = call.outputs[0].shape[2:]
     made = Emit(
         "max_pooled",
@@ -141,7 +141,16 @@ def lp_pool(call: Call) -> Emit:
     strides, dilations, pads = window(call, kernel, x)
     shape = call.outputs[0].shape[2:]
     return Emit(
-        "lp_pooled", x, kernel, strides, pads, dilations, open_or(shape), call["p"], helpers=("lp_pooled",), composed=True
+        "lp_pooled",
+        x,
+        kernel,
+        strides,
+        pads,
+        dilations,
+        open_or(shape),
+        call["p"],
+        helpers=("lp_pooled",),
+        composed=True,
     )
 
 
@@ -227,7 +236,7 @@ def col2im(call: Call) -> Emit:
     from luthier.port.rules.onnx.arguments import ints
 
     shape, block = ints(call, "image_shape"), ints(call, "block_shape")
-    rank = 2 if isinstance(block, Emit) else len(block)
+    rank = call.outputs[0].rank - 2 if isinstance(block, Emit) else len(block)
     helper = "folded"
     given = [call[name] or default for name, default in (("strides", (1,) * rank), ("dilations", (1,) * rank))]
     pads = call["pads"] or (0,) * 2 * rank

@@ -7,7 +7,7 @@ from typing import Any
 
 from luthier.port.emit import Call, Emit, index, infix
 from luthier.port.registry import ports
-from luthier.port.rules.onnx.arguments import INTEGERS, cast, ints, number, typed
+from luthier.port.rules.onnx.arguments import INTEGERS, ints, number, retyped, typed
 
 __all__: list[str] = []
 
@@ -37,11 +37,11 @@ def empty(call: Call, value: float) -> Emit | None:
 
 
 def _least(dtype: str) -> int:
-    return 0 if dtype.startswith("u") else -(2 ** (int(dtype[3:]) - 1))
+    return 0 if dtype.startswith("u") else -(1 << (int(dtype[3:]) - 1))
 
 
 def _greatest(dtype: str) -> int:
-    return 2 ** int(dtype[4:]) - 1 if dtype.startswith("u") else 2 ** (int(dtype[3:]) - 1) - 1
+    return (1 << int(dtype[4:])) - 1 if dtype.startswith("u") else (1 << (int(dtype[3:]) - 1)) - 1
 
 
 def reduced(call: Call, target: str, value: Any, axis_name: str, keep_name: str) -> Any:
@@ -61,7 +61,7 @@ def summed(call: Call, value: Any) -> Any:
     """The sum, in the type that it had."""
     made = reduced(call, "ops.sum", value, "dim", "keepdim")
     dtype = call.outputs[0].dtype
-    return cast(made, "", dtype) if dtype in INTEGERS and dtype not in ("int64", "int32") else made
+    return retyped(made, dtype) if dtype in INTEGERS and dtype not in ("int64", "int32") else made
 
 
 @ports("onnx.ReduceSum")
@@ -99,7 +99,7 @@ def prod(call: Call) -> Emit:
     if not isinstance(made, Emit):
         return Emit("same", made)
     dtype = call.outputs[0].dtype
-    return cast(made, "", dtype) if dtype in INTEGERS else made
+    return retyped(made, dtype) if dtype in INTEGERS else made
 
 
 @ports("onnx.ReduceL1")

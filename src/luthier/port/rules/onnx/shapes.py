@@ -148,9 +148,7 @@ def cut(call: Call) -> Emit:
         length = x.shape[axis]
         if isinstance(step, int) and step < 0:
             if isinstance(length, Size) or isinstance(start, Size) or isinstance(end, Size):
-                return Emit(
-                    "sliced", x, starts, ends, parts[2], parts[3], helpers=("sliced",), composed=True
-                )
+                return Emit("sliced", x, starts, ends, parts[2], parts[3], helpers=("sliced",), composed=True)
             backwards.append(axis)
             rows = range(length)[slice(start, None if end < -length else end, step)]
             start, end, step = (rows[-1], rows[0] + 1, -step) if len(rows) else (0, 0, 1)
@@ -258,9 +256,7 @@ def reverse_sequence(call: Call) -> Emit:
     """Each sample up to its own length."""
     helper = "reversed_sequences"
     lengths = call["sequence_lens"]
-    return Emit(
-        helper, call["input"], lengths, call["time_axis"], call["batch_axis"], helpers=(helper,), composed=True
-    )
+    return Emit(helper, call["input"], lengths, call["time_axis"], call["batch_axis"], helpers=(helper,), composed=True)
 
 
 def is_whole(dtype: str) -> bool:

@@ -55,7 +55,7 @@ def _cast(bound: Bound, contents: Bound) -> Any:
 
 def _sliced(bound: Bound, contents: Bound) -> Any:
     data = contents["data"]
-    starts, ends = _whole(bound, contents, "starts"), _whole(bound, contents, "ends")
+    starts, ends = _whole(bound, contents, "starts") or (), _whole(bound, contents, "ends") or ()
     axes = _whole(bound, contents, "axes") or tuple(range(len(starts)))
     steps = _whole(bound, contents, "steps") or (1,) * len(starts)
     keys = [slice(None)] * data.ndim

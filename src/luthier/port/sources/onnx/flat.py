@@ -22,8 +22,8 @@ from luthier.port.sources.onnx.contents import computed
 from luthier.port.sources.onnx.folding import folded
 from luthier.port.sources.onnx.lengths import Lengths
 from luthier.port.sources.onnx.loading import Loaded
-from luthier.port.sources.onnx.shaping import reshaped
 from luthier.port.sources.onnx.shapes import Kind, Shapes, kind_of
+from luthier.port.sources.onnx.shaping import reshaped
 
 __all__ = ["Flat", "Node", "flat"]
 
@@ -62,8 +62,8 @@ def flat(loaded: Loaded, asked: Sequence[Input], outputs: Sequence[str]) -> Flat
     """Read the graph; `asked` fixes the inputs' shapes, `outputs` cuts it."""
     reading = _Reading(loaded=loaded)
     reading.begin(asked)
-    for number, node in enumerate(loaded.model.graph.node):
-        reading.node(number, node)
+    for node in loaded.model.graph.node:
+        reading.node(node)
     return reading.done(outputs)
 
 
@@ -78,6 +78,7 @@ class _Reading:
     inputs: list[Known] = field(default_factory=list)
     initialisers: dict[str, Known] = field(default_factory=dict)
     consumed: set[str] = field(default_factory=set)
+    count: int = 0
 
     def __post_init__(self) -> None:
         graph = self.loaded.model.graph
@@ -133,8 +134,13 @@ class _Reading:
             )
         return Kind(shape=tuple(self.lengths.fresh() if o is None else o for o in shape), code=kind.code)
 
-    def node(self, number: int, proto: NodeProto) -> None:
+    def node(self, proto: NodeProto) -> None:
         """Bind one node, and find what it gives."""
+        number = self.count
+        self.count += 1
+        proto = self._as_cast(proto)
+        if proto.op_type == "If" and self._chosen(proto):
+            return
         schema = schema_of(proto, self.loaded.opset)
         bound = self._bound(proto, schema)
         operator = operator_name(proto)
@@ -168,6 +174,28 @@ class _Reading:
                 metadata={item.key: item.value for item in proto.metadata_props},
             )
         )
+
+    def _as_cast(self, proto: NodeProto) -> NodeProto:
+        """A cast to the type of another value, which is known."""
+        if proto.op_type != "CastLike" or len(proto.input) < 2 or proto.input[1] not in self.kinds:
+            return proto
+        code = self.kinds[proto.input[1]].code
+        return onnx.helper.make_node("Cast", proto.input[:1], proto.output, proto.name, to=code)
+
+    def _chosen(self, proto: NodeProto) -> bool:
+        """A branch whose condition is known stands for itself."""
+        content = self.contents.get(proto.input[0])
+        if content is None or self._is_symbolic(np.asarray(content, dtype=object)):
+            return False
+        name = "then_branch" if bool(content.reshape(-1)[0]) else "else_branch"
+        branch = next(item.g for item in proto.attribute if item.name == name)
+        for tensor in branch.initializer:
+            self._initialiser(tensor)
+        for node in branch.node:
+            self.node(node)
+        for inner, outer in zip(branch.output, proto.output, strict=True):
+            self._same(inner.name, outer)
+        return True
 
     def _bound(self, proto: NodeProto, schema: OpSchema | None) -> dict[str, Any]:
         """Names of values in place of the values themselves, as `_Name`."""
@@ -236,7 +264,11 @@ class _Reading:
         given = next((value for name, value in bound.items() if value is not None and name.startswith("value")), None)
         if not isinstance(given, np.ndarray):
             dtype = np.float32 if any("float" in item.name for item in proto.attribute) else np.int64
-            if given is None or isinstance(given, str) or (isinstance(given, tuple) and given and str in map(type, given)):
+            if (
+                given is None
+                or isinstance(given, str)
+                or (isinstance(given, tuple) and given and str in map(type, given))
+            ):
                 given = np.array(given if given is not None else "", dtype=object)
                 self.kinds[proto.output[0]] = Kind(shape=tuple(given.shape), code=TensorProto.STRING)
                 self._value(proto.output[0])
@@ -250,6 +282,7 @@ class _Reading:
     def _same(self, name: str, other: str) -> None:
         """Another name of the same value; of an initialiser it is a parameter of its own."""
         self.kinds[other] = self.kinds.get(name) or self._declared(name)
+        self._value(name)
         if name in self.contents:
             self.contents[other] = self.contents[name]
         if name in self.initialisers:
@@ -280,7 +313,7 @@ class _Reading:
         own = reshaped(
             proto.op_type,
             bound,
-            {name: kinds[value].shape for name, value in by_argument.items() if kinds[value].shape is not None},
+            {name: shape for name, value in by_argument.items() if (shape := kinds[value].shape) is not None},
             {name: contents[value] for name, value in by_argument.items() if value in contents},
         )
         for i, name in enumerate(proto.output):
@@ -389,5 +422,3 @@ def _by_name(asked: Sequence[Input], names: Sequence[str]) -> Mapping[str, Input
                 )
             found[name] = item
     return found
-
-

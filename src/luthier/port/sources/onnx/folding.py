@@ -12,14 +12,20 @@ from onnx import AttributeProto, NodeProto
 
 __all__ = ["folded"]
 
-DRAWN = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Dropout"}
+DRAWN = {
+    "Bernoulli",
+    "Multinomial",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "Dropout",
+}
 GROWS = {"ConstantOfShape", "Expand", "Tile", "Range", "EyeLike", "OneHot"}
 MOST = 1 << 24  # numbers that a constant may be computed to
 
 
-def folded(
-    node: NodeProto, opset: int, inputs: Sequence[NDArray[Any] | None] | None
-) -> list[NDArray[Any]] | None:
+def folded(node: NodeProto, opset: int, inputs: Sequence[NDArray[Any] | None] | None) -> list[NDArray[Any]] | None:
     """What it gives; none where it is not a constant, or would be a very great one."""
     if inputs is None or node.op_type in DRAWN or not (node.input or node.op_type == "Range"):
         return None
@@ -48,7 +54,9 @@ def folded(
             found = ReferenceEvaluator(model).run(None, dict(zip(names, arrays, strict=True)))
     except Exception:  # an operator that the reference does not have, or that the model uses wrongly
         return None
-    made = [np.asarray(item) for item in found] if all(isinstance(item, np.ndarray | np.generic) for item in found) else []
+    made = (
+        [np.asarray(item) for item in found] if all(isinstance(item, np.ndarray | np.generic) for item in found) else []
+    )
     return made if made and all(item.dtype.kind in "biufc" for item in made) else None
 
 

@@ -13,8 +13,11 @@ from luthier.port.sources.onnx.recurrent import recurrent
 __all__ = ["STATELESS", "settle"]
 
 STATELESS = frozenset(
-    "AveragePool Dropout Elu Flatten Gelu GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish LeakyRelu LogSoftmax "
-    "MaxPool Mish Relu Relu6 Selu Sigmoid Silu Softmax Softplus Softsign Tanh".split()
+    {
+        *("AveragePool", "Dropout", "Elu", "Flatten", "Gelu", "GlobalAveragePool", "GlobalMaxPool", "HardSigmoid"),
+        *("HardSwish", "LeakyRelu", "LogSoftmax", "MaxPool", "Mish", "Relu", "Relu6", "Selu", "Sigmoid", "Silu"),
+        *("Softmax", "Softplus", "Softsign", "Tanh"),
+    }
 )
 Layer = tuple[dict[str, Known | None], dict[str, Any]]
 

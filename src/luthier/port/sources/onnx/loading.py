@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto
 
 from luthier.errors import PortError
+from luthier.port.sources.onnx.functions import written_out
 
 __all__ = ["LOWEST", "Loaded", "array_of", "load"]
 
@@ -49,7 +50,7 @@ def load(path: Path) -> Loaded:
     for tensor in _tensors(model):
         _check_tensor(tensor, path)
     _check_order(model, path)
-    return Loaded(_inlined(model, path), path)
+    return Loaded(written_out(_inlined(model, path)), path)
 
 
 def _broken(path: Path) -> PortError:

@@ -43,6 +43,7 @@ class Nested:
     ties: list[tuple[str, str]] = field(default_factory=list)
     optional: set[str] = field(default_factory=set)
     first: dict[str, str] = field(default_factory=dict)  # the source's name, and ours where it was first used
+    own: dict[str, Known] = field(default_factory=dict)
 
 
 def nested(nodes: Sequence[Node], tree: Tree, file: str) -> Nested:
@@ -151,18 +152,14 @@ def _constant(value: Known, path: str, found: Nested) -> Known:
     if not value.is_initialiser or leaf.isdigit() or "::" in value.name:
         leaf = WORD
     name = f"{path}.{value.name}@" if path else f"{value.name}@"
-    own = next((known for known, tensor in found.constants.items() if tensor.name == name), None)
-    if isinstance(own, Known):
-        return own
-    taken = {tensor.label for tensor in found.constants.values() if tensor.name.startswith(f"{path}.")}
-    numbered = (leaf, *(f"{leaf}{i}" for i in range(2, 100_000)))
-    label = next(one for one in numbered if one not in taken)
+    if name in found.own:
+        return found.own[name]
     tensor = Tensor(
         name=name,
         shape=_plain(value),
         dtype=value.dtype,
         trainable=value.is_initialiser and value.dtype.startswith("float") and value.rank > 0,
-        label=label if not label.isdigit() and label.isidentifier() else f"{WORD}_{label}",
+        label=leaf if leaf.isidentifier() else WORD,
     )
     own = Known(
         name=value.name,
@@ -171,7 +168,7 @@ def _constant(value: Known, path: str, found: Nested) -> Known:
         content=value.content,
         is_initialiser=value.is_initialiser,
     )
-    found.constants[own] = tensor
+    found.constants[own], found.own[name] = tensor, own
     _keep(found, name, tensor, value)
     found.optional.add(name)
     return own

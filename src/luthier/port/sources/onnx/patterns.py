@@ -26,6 +26,7 @@ def together(nodes: Sequence[Node], outputs: Sequence[Known]) -> list[Node]:
             _gelu(node, found)
             _silu(node, found)
             _layer_norm(node, found)
+            _group_norm(node, found)
             _relu6(node, found)
             _from_zeros(node, found)
             _joined_directions(node, found)
@@ -207,6 +208,39 @@ def _is_last(mean: Node, x: Known) -> bool:
     if isinstance(axes, Known):
         axes = tuple(axes.content.reshape(-1).tolist()) if axes.content is not None else ()
     return bool(mean.arguments["keepdims"]) and axes in ((-1,), (x.rank - 1,))
+
+
+def _group_norm(node: Node, graph: _Graph) -> None:
+    """An instance normalisation over groups, with the channels' own factors behind it."""
+    if node.operator != "onnx.Add":
+        return
+    for scaled, beta in _operands(node):
+        product = graph.made_by(scaled, "Mul")
+        for normal, gamma in _operands(product) if product else ():
+            back = graph.made_by(normal, "Reshape")
+            inner = graph.made_by(back.arguments["data"], "InstanceNormalization") if back else None
+            grouped = graph.made_by(inner.arguments["input"], "Reshape") if inner else None
+            if product is None or back is None or inner is None or grouped is None:
+                continue
+            x, channels = grouped.arguments["data"], [_per_channel(value) for value in (gamma, beta)]
+            ones, zeros = inner.arguments["scale"], inner.arguments["B"]
+            plain = all(isinstance(value, Known) and value.content is not None for value in (ones, zeros))
+            if not plain or not (ones.content == 1).all() or zeros.content.any() or x.shape != back.outputs[0].shape:
+                continue
+            if any(value is None or value.shape != x.shape[1:2] for value in channels):
+                continue
+            arguments = {"X": x, "scale": channels[0], "bias": channels[1], "num_groups": ones.shape[0]}
+            arguments |= {"epsilon": inner.arguments["epsilon"], "stash_type": 1, "since": 21}
+            graph.replace(node, "GroupNormalization", arguments, product, back, inner, grouped)
+            return
+
+
+def _per_channel(value: Any) -> Known | None:
+    """A factor for each channel, without the axes of length one that spread it."""
+    if not isinstance(value, Known) or value.content is None or any(length != 1 for length in value.shape[1:]):
+        return None
+    flat = value.content.reshape(-1)
+    return Known(name=value.name, shape=flat.shape, dtype=value.dtype, content=flat)
 
 
 def _relu6(node: Node, graph: _Graph) -> None:

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 __all__ = ["GATES", "recurrent"]
 
 GATES: Mapping[str, tuple[int, ...]] = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}  # i o f c, z r h
-USUAL: Mapping[str, tuple[str, ...]] = {"LSTM": ("sigmoid", "tanh", "tanh"), "GRU": ("sigmoid", "tanh"), "RNN": ("tanh",)}
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "LSTM": ("sigmoid", "tanh", "tanh"),
+    "GRU": ("sigmoid", "tanh"),
+    "RNN": ("tanh",),
+}
 
 
 def recurrent(node: Node) -> tuple[dict[str, Known | None], dict[str, Any]] | None:
     """As one of MindSpore's layers, where it does what all of them do and no more."""
     kind, given = node.operator.removeprefix("onnx."), node.arguments
-    if given["layout"] if "layout" in given else 0:
+    if given.get("layout"):
         return None
     weights = [given[name] for name in ("W", "R", "B")]
     if any(value is not None and (value.content is None or value.dtype != "float32") for value in weights):

@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from luthier.port.known import Known
 from luthier.port.sources.onnx.flat import Node
 from luthier.port.sources.onnx.layers import STATELESS
-from luthier.port.known import Known
 
 __all__ = ["place"]
 
