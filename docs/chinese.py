@@ -26,8 +26,8 @@ PACKAGES = {
     "What to do, as typed data: read, override, check, write.": (
         "要做什么，用带类型的数据表达：读取、覆盖、检查、写出。"
     ),
-    "From PyTorch to MindSpore: sources → graph → rules → a readable script, weights, a report.": (
-        "从 PyTorch 到 MindSpore：来源 → 图 → 规则 → 可读的脚本、权重和报告。"
+    "From PyTorch or ONNX to MindSpore: sources → graph → rules → a readable script, weights, a report.": (
+        "从 PyTorch 或 ONNX 到 MindSpore：来源 → 图 → 规则 → 可读的脚本、权重和报告。"
     ),
     "The only code that writes or reads a run's folder.": "唯一读写运行目录的代码。",
     "How weights are changed, as numbers and names: no framework, so that every engine sees the same.": (

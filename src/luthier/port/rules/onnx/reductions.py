@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from luthier.port.emit import Call, Emit, index, infix
+from luthier.port.known import Known
 from luthier.port.registry import ports
 from luthier.port.rules.onnx.arguments import INTEGERS, ints, number, retyped, typed
 
@@ -16,9 +17,13 @@ def axes_of(call: Call) -> Any:
     """All axes where none is named, unless the revision says that none is meant."""
     axes = ints(call, "axes")
     if isinstance(axes, Emit):
+        if call["axes"].shape == (0,):
+            return () if call.arguments.get("noop_with_empty_axes") else None
         return axes
     if not axes:
-        return () if call.arguments.get("noop_with_empty_axes") else None
+        given = call.arguments.get("axes")
+        open_axes = isinstance(given, Known) and given.content is None
+        return () if call.arguments.get("noop_with_empty_axes") and not open_axes else None
     return axes[0] if len(axes) == 1 else axes
 
 
@@ -28,9 +33,8 @@ def empty(call: Call, value: float) -> Emit | None:
     if 0 not in call["data"].shape or 0 in shape:
         return None
     dtype = call.outputs[0].dtype
-    limits = {True: _least(dtype), False: _greatest(dtype)}
     if math.isinf(value) and dtype in INTEGERS:
-        value = limits[value < 0]
+        value = _least(dtype) if value < 0 else _greatest(dtype)
     if dtype == "bool_":
         return infix(">", Emit("ops.zeros", shape), 0) if value < 0 else infix("==", Emit("ops.zeros", shape), 0)
     return Emit("ops.full", shape, value, dtype=typed(dtype), composed=True)
@@ -164,7 +168,7 @@ def place(call: Call) -> Emit:
 def top_k(call: Call) -> Emit:
     """Places are int64."""
     x = call["X"]
-    k = number(call, "k") if not isinstance(call["k"], int) else call["k"]
+    k = number(call, "K") if "K" in call.arguments else call["k"]
     axis, largest = call["axis"], call.arguments.get("largest", 1)
     helper = "top_k"
     return Emit(helper, x, k, axis, bool(largest), helpers=(helper,), composed=True)

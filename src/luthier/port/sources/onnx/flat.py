@@ -373,6 +373,8 @@ class _Reading:
         kept: list[Node] = []
         for node in reversed(self.nodes):
             if needed & set(node.outputs):
+                last = max(i for i, value in enumerate(node.outputs) if value in needed)
+                node.outputs = node.outputs[: last + 1]
                 kept.append(node)
                 needed |= set(leaves(node.arguments, Known))
         return Flat(

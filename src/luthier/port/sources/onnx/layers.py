@@ -14,7 +14,7 @@ __all__ = ["STATELESS", "settle"]
 
 STATELESS = frozenset(
     {
-        *("AveragePool", "Dropout", "Elu", "Flatten", "Gelu", "GlobalAveragePool", "GlobalMaxPool", "HardSigmoid"),
+        *("AveragePool", "Elu", "Flatten", "Gelu", "GlobalAveragePool", "GlobalMaxPool", "HardSigmoid"),
         *("HardSwish", "LeakyRelu", "LogSoftmax", "MaxPool", "Mish", "Relu", "Relu6", "Selu", "Sigmoid", "Silu"),
         *("Softmax", "Softplus", "Softsign", "Tanh"),
     }
