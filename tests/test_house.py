@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -121,6 +122,15 @@ class TestImports:
     def test_every_package_has_its_place(self) -> None:
         assert set(PACKAGES) <= {package for packages in TIERS for package in packages}
 
+    @pytest.mark.parametrize("language", ["en", "zh"])
+    def test_the_manual_draws_the_same_order(self, language: str) -> None:
+        page = (SOURCE.parent.parent / "docs" / language / "code.md").read_text("utf-8")
+        drawn = re.search(r"`cli`[^|.]*→[^|.]*`errors`", page)
+        assert drawn is not None
+        order = [set(re.findall(r"`(\w+)`", part)) for part in drawn[0].split("→")]
+        here = {*PACKAGES, "errors"}
+        assert order == [here & set(packages) - {"recipes"} for packages in TIERS]
+
     def test_other_packages_are_entered_by_their_door(self) -> None:
         """A framework has doors of its own, since those before them must not load it."""
         doors = {"luthier.engines.torch", "luthier.engines.mindspore", "luthier.zoo.mindspore"}
@@ -223,9 +233,6 @@ def is_documented(value: Any) -> bool:
     return text is not None and not text.startswith(f"{value.__name__}(")
 
 
-KINDS = [*get_args(recipe.Schedule), *get_args(recipe.Optimizer), *get_args(recipe.Transform)]
-
-
 class TestWhatIsRegistered:
     @pytest.mark.parametrize(
         "kind", [*get_args(recipe.Schedule), *get_args(recipe.Optimizer), *get_args(recipe.Transform)]
@@ -237,6 +244,7 @@ class TestWhatIsRegistered:
         formulas = [curve.dispatch(kind) for kind in get_args(recipe.Schedule)]
         operations = [OPERATIONS[kind] for kind in get_args(recipe.Transform)]
         assert len(set(formulas)) == len(formulas)
+        assert curve.dispatch(object) not in formulas  # the answer for what has none
         assert all(is_documented(value) for value in [*formulas, *operations])
 
     @pytest.mark.parametrize("name", zoo.names())

@@ -18,7 +18,7 @@ from PIL import Image
 
 from luthier.cli.group import COMMANDS, app
 from luthier.recipe import json_schema, load, parse, shipped
-from luthier.store import Run, open_run
+from luthier.store import Run, open_run, writing
 from tests.cli.calling import SCRIPT, luthier
 
 SHORT = ("--no-measure", "--set", "strategy.steps=3")
@@ -99,6 +99,12 @@ class TestTrain:
         assert json.loads(again.out) == json.loads(said.out)
         assert "nothing is left to do" in again.err
 
+    def test_one_that_has_ended_is_not_written_to(self, trained: Run) -> None:
+        with writing(trained.path):  # as a folder that cannot be written, it can have no second writer
+            said = luthier("train", "--resume", trained.path)
+        assert said.code == 0
+        assert "nothing is left to do" in said.err
+
     def test_a_run_is_found_by_its_name_below_runs(self, tmp_path: Path) -> None:
         assert luthier("train", "lenet5-digits", *SHORT).code == 0
         [folder] = (tmp_path / "runs").iterdir()
@@ -122,6 +128,11 @@ class TestRuns:
         assert (said.code, said.out) == (0, "")
         assert said.err.startswith("left out: ")
         assert folder.name in said.err
+
+    def test_one_run_alone_cannot_be_compared(self, trained: Run) -> None:
+        said = luthier("runs", "compare", trained.path)
+        assert (said.code, said.out) == (2, "")
+        assert said.err.startswith(f"error: Expected two runs or more, got '{trained.path}' alone")
 
     def test_compare_shows_the_fields_that_differ_and_no_others(self, trained: Run, tmp_path: Path) -> None:
         luthier("train", "lenet5-digits", *SHORT, "--set", "strategy.optimizer=adam")

@@ -41,6 +41,31 @@ class Net(nn.Module):
         self.calls += 1
         return self.fc(self.drop(self.flat(self.norm(self.conv(x)))))
 
+class Half(Net):
+    def __init__(self, num_classes):
+        super().__init__(num_classes)
+        self.fc.to(torch.bfloat16)
+
+class Complex(Net):
+    def __init__(self, num_classes):
+        super().__init__(num_classes)
+        self.phase = nn.Parameter(torch.ones(2, dtype=torch.cfloat))
+
+class Extra(Net):
+    def get_extra_state(self):
+        return {"calls": self.calls}
+
+    def set_extra_state(self, state):
+        self.calls = state["calls"]
+
+class Double(Net):
+    def __init__(self, num_classes, channels):
+        super().__init__(num_classes, channels)
+        self.fc.double()
+
+    def forward(self, x):
+        return self.fc(self.flat(self.norm(self.conv(x))).double()).float()
+
 class View(Net):
     def flat(self, x):
         return x.view(x.size(0), -1)
@@ -147,12 +172,26 @@ class TestTheTrial:
             ("Both", "The network gives a tuple of 2 for 2 images, expected [2, 10]: one a class - at model.name"),
             ("Array", "The network gives a ndarray for 2 images, expected [2, 10]: one a class - at model.name"),
             ("Detached", "does not require grad"),
+            ("Half", "has bfloat16 numbers in 'fc.weight', and a checkpoint holds none - at model.name"),
+            ("Complex", "has complex64 numbers in 'phase', and a checkpoint holds none - at model.name"),
+            (
+                "Extra",
+                "keeps '_extra_state', a dict, in its state, and a checkpoint holds arrays alone - at model.name",
+            ),
             ("small", "(2x3072 and 100x10) - at model.name, in 1 (Linear)"),
         ],
     )
     def test_what_cannot_train_is_told(self, own: Path, name: str, told: str) -> None:
         with pytest.raises(ModelError, match=re.escape(told)):
             opened(own, name)
+
+    def test_the_size_counts_each_number_s_own_bytes(self, own: Path, tmp_path: Path) -> None:
+        settings = [f"model.name={own}:Double", "model.options={channels = 1}", "strategy.steps=2"]
+        run = train("lenet5-digits", overrides=settings, out=tmp_path)
+        result = run.result()
+        assert result is not None
+        assert result.size_mb == pytest.approx(((4 * 9 + 4 + 8) * 4 + 2570 * 8) / 1e6)
+        assert measure(run).size_mb == result.size_mb
 
     def test_it_changes_neither_random_numbers_nor_statistics_nor_the_network(self, own: Path) -> None:
         session = opened(own, "Draws")

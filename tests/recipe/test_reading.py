@@ -90,6 +90,19 @@ class TestOverrides:
         recipe = parse(text, place="x", overrides=["strategy.optimizer.name=adam"])
         assert recipe.strategy.optimizer == Adam(weight_decay=0.1)
 
+    def test_a_file_may_begin_with_a_mark_of_its_byte_order(self, tmp_path: Path) -> None:
+        (tmp_path / "windows.toml").write_bytes("\ufeffname = 'notepad'\r\n[strategy]\r\nepochs = 3\r\n".encode())
+        recipe = read(tmp_path / "windows.toml")
+        assert (recipe.name, recipe.strategy.epochs) == ("notepad", 3)
+
+    def test_a_schedule_that_is_wrong_in_the_file_may_be_set_right(self) -> None:
+        recipe = parse("strategy = { schedule = 'square' }", place="x", overrides=["strategy.schedule=constant"])
+        assert type(recipe.strategy.schedule).__name__ == "Constant"
+
+    def test_a_schedule_s_name_is_a_text(self) -> None:
+        with pytest.raises(RecipeError, match=r"at strategy\.schedule"):
+            parse("", place="x", overrides=["strategy.schedule.name=[1]"])
+
     def test_a_schedule_may_be_named_directly(self) -> None:
         recipe = parse("", place="x", overrides=["strategy.schedule=constant"])
         assert type(recipe.strategy.schedule).__name__ == "Constant"

@@ -63,6 +63,15 @@ class TestOpening:
             open_run(run.path)
         assert caught.value.at == str(run.path / "recipe.toml")
 
+    @pytest.mark.parametrize("share", [0, 0.5])
+    def test_a_recipe_cut_short_is_named_though_it_reads(self, run: Run, share: float) -> None:
+        path = run.path / "recipe.toml"
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        path.write_text("".join(lines[: int(share * len(lines))]), "utf-8")
+        with pytest.raises(StoreError, match="has another recipe than it was started with") as caught:
+            open_run(run.path)
+        assert caught.value.at == str(path)
+
 
 class TestAllBelowAFolder:
     def test_they_are_found_however_deep_and_sorted_by_name(self, tmp_path: Path) -> None:

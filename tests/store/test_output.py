@@ -40,7 +40,7 @@ def test_a_form_that_is_not_known_is_refused(tmp_path: Path, name: str, told: st
 
 
 def test_a_folder_or_a_file_in_the_way_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is a folder"):
+    with pytest.raises(RecipeError, match="is a folder"):
         write_picture(tmp_path, never)
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=r"Could not make the folder of a\.png"):

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from luthier.cli.options import Json, print_json
+from luthier.errors import RecipeError
 
 __all__ = ["register"]
 
@@ -53,6 +54,10 @@ def compare(
     from luthier.store import compare as compared
     from luthier.store import open_run
 
+    if len(paths) < 2:
+        raise RecipeError(
+            f"Expected two runs or more, got '{paths[0]}' alone", hint="Such as: luthier runs compare A B"
+        )
     comparison = compared([open_run(path) for path in paths])
     if as_json:
         print_json(comparison)

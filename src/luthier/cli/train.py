@@ -50,11 +50,12 @@ def train(
         if overrides or start_from:
             at = "--set" if overrides else "--from"
             raise RecipeError("A run goes on with its own recipe", at=at, hint="To change it, start a new run.")
-        run = open_run(resume, writing=launched().rank == 0)
+        run = open_run(resume)
         if has_ended(run):
             if launched().rank == 0:
                 _say_ended(run, as_json=as_json)
             return
+        run = open_run(resume, writing=launched().rank == 0)
         if measure:
             require_runtime(run.recipe.score.runtime)
         run = go_on(run, data_root=data_root, listeners=[Progress()])

@@ -83,7 +83,8 @@ def _change_kind(raw: dict[str, Any], table: str, name: Any) -> None:
     for step in way:
         parent = _inside(parent, step, table)
     old = parent.get(last, {})
-    shared = kinds[name].__struct_fields__ if name in kinds else tuple(old)
+    old = old if isinstance(old, dict) else {}
+    shared = kinds[name].__struct_fields__ if isinstance(name, str) and name in kinds else tuple(old)
     parent[last] = {"name": name} | {
         field: value for field, value in old.items() if field in shared and field != "name"
     }

@@ -22,7 +22,7 @@ def read(path: Path | str, overrides: Iterable[str] = ()) -> Recipe:
     """The recipe in a TOML file; its name is the file's unless it gives one."""
     path = Path(path)
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")  # as some editors save it
     except FileNotFoundError:
         raise RecipeError(f"No recipe file {path}", hint="See the shipped ones: luthier recipe list") from None
     except (OSError, UnicodeDecodeError) as error:

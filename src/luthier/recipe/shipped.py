@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
@@ -34,8 +35,9 @@ def load(source: str | Path | Recipe, overrides: Iterable[str] = ()) -> Recipe:
 
         return override(source, overrides)
     path = Path(source)
-    if path.is_dir() and (path / "recipe.toml").is_file():
+    # Unlike Path's, os.path's questions are answered with no where a folder may not be read or a name is too long.
+    if os.path.isfile(path / "recipe.toml"):
         return read(path / "recipe.toml", overrides)
-    if path.suffix == ".toml" or path.is_file():
+    if path.suffix == ".toml" or os.path.isfile(path):
         return read(path, overrides)
     return parse(shipped_text(str(source)), place=f"{source}.toml", name=str(source), overrides=overrides)

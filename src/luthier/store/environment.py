@@ -34,6 +34,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     """The machine, the versions and the command line."""
 
     id: str = ""  # a run's own, which its checkpoints name
+    recipe_sha256: str = ""  # of recipe.toml; a run of old has none
     created: str  # ISO 8601, with the zone
     python: str
     platform: str

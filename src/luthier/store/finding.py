@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 
 from luthier.errors import RecipeError, StoreError, UnknownRun, nearest
@@ -33,10 +34,27 @@ def open_run(path: Path | str, *, writing: bool = False) -> Run:
     except RecipeError as error:
         fault = f"{error.sentence} ({error.at})" if error.at else error.sentence
         raise StoreError(f"Run {found.name} has a damaged recipe: {fault}", at=str(found / RECIPE)) from error
+    run = Run(found, recipe)
+    _require_own_recipe(run)
     if writing:
         with written_by_us(found):
             tidy(found)
-    return Run(found, recipe)
+    return run
+
+
+def _require_own_recipe(run: Run) -> None:
+    """A file that lost its end is a recipe still, of another training."""
+    path = run.path / RECIPE
+    try:
+        known, found = run.environment().recipe_sha256, sha256(path.read_bytes()).hexdigest()
+    except (StoreError, OSError):  # the record is what is damaged, and told where it is asked
+        return
+    if known and known != found:
+        raise StoreError(
+            f"Run {run.name} has another recipe than it was started with",
+            at=str(path),
+            hint="Put the file back as it was. To change a recipe, start a new run.",
+        )
 
 
 def runs(folder: Path, *, on_damaged: Callable[[StoreError], None] | None = None) -> list[Run]:

@@ -18,7 +18,7 @@ PICTURES = (".jpeg", ".jpg", ".pdf", ".png", ".webp")
 def make_place(path: Path, such_as: str) -> None:
     """Make the folder that it goes into: before the work, so that a path that cannot be written costs none."""
     if path.is_dir():
-        raise StoreError(f"Expected a file to write, {path} is a folder", hint=f"Such as: {path / such_as}")
+        raise RecipeError(f"Expected a file to write, {path} is a folder", hint=f"Such as: {path / such_as}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

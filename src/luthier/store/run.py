@@ -10,6 +10,7 @@ import socket
 import time
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
@@ -94,9 +95,10 @@ def create_run(parent: Path, recipe: Recipe, *, now: datetime, ranks: int = 1, b
     except OSError as error:
         raise could_not_write(f"the run's folder {stem}", error, at=parent) from error
     try:
-        environment = here(now, ranks=ranks, backend=backend)
-        replace_file(path / ENVIRONMENT, _json(msgspec.structs.replace(environment, id=secrets.token_hex(8))))
-        replace_file(path / RECIPE, to_toml(recipe).encode())
+        environment, text = here(now, ranks=ranks, backend=backend), to_toml(recipe).encode()
+        own = {"id": secrets.token_hex(8), "recipe_sha256": sha256(text).hexdigest()}
+        replace_file(path / ENVIRONMENT, _json(msgspec.structs.replace(environment, **own)))
+        replace_file(path / RECIPE, text)
     except StoreError:
         shutil.rmtree(path, ignore_errors=True)
         raise

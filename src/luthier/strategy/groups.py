@@ -20,6 +20,7 @@ class ParameterInfo:
     name: str
     shape: tuple[int, ...]
     kind: Literal["weight", "bias", "norm"] = "weight"
+    bytes_each: int = 4
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,10 +21,11 @@ __all__ = ["Checkpointer", "LastCheckpoint"]
 class Checkpointer:
     """Saves by epochs or by steps, whenever an epoch was the best so far, and at an end that comes early."""
 
-    def __init__(self, run: Run, writer: EventWriter, best: Best, throughput: Throughput) -> None:
+    def __init__(self, run: Run, writer: EventWriter, best: Best, improved: Best, throughput: Throughput) -> None:
         self._run = run
         self._writer = writer
         self._best = best
+        self._improved = improved
         self._throughput = throughput
         self._saved = 0
 
@@ -69,7 +70,8 @@ class Checkpointer:
         weights, state = _split(whole)
         progress = {
             "position": asdict(training.position),
-            "best": {"value": self._best.value, "step": self._best.step, "since": self._best.since},
+            "best": self._best.progress(),
+            "improved": self._improved.progress(),
             "train_seconds": self._throughput.train_seconds,
             "event_length": self._writer.flush(),
             "data": json.decode(json.encode(training.data.description)),

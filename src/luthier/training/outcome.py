@@ -42,7 +42,7 @@ def outcome(
     evaluated = ended.status != "interrupted"
     metrics = last.metrics("eval", training) if evaluated and final else None
     validation = last.metrics("validation", training) if evaluated and training.data.validation else None
-    sizes = [prod(info.shape) for info in training.session.parameters]
+    counts = [(prod(info.shape), info.bytes_each) for info in training.session.parameters]
     return replace(
         _position(training, ended.status),
         reason=ended.reason or None,
@@ -52,8 +52,8 @@ def outcome(
         samples=metrics and metrics.samples,
         validation_accuracy=validation and validation.accuracy,
         validation_loss=validation and validation.loss,
-        parameters=sum(sizes),
-        size_mb=sum(sizes) * 4 / 1e6,
+        parameters=sum(count for count, _ in counts),
+        size_mb=sum(count * each for count, each in counts) / 1e6,
         train_seconds=throughput.train_seconds,
         images_per_second=throughput.images_per_second,
         best_step=best.step,

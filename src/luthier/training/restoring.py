@@ -90,7 +90,8 @@ def _way_on(checkpoints: Sequence[Path], session: Session, data: DataSet, rank: 
     return f"No whole one is before it: remove {checkpoints[0].parent}, and a resume starts over."
 
 
-def restored_position(progress: dict[str, Any], best: Best) -> tuple[Position, float, int]:
-    """The position, the seconds trained before, and the event file's length; `best` is set to what it was."""
-    best.value, best.step, best.since = (progress["best"][name] for name in ("value", "step", "since"))
+def restored_position(progress: dict[str, Any], best: Best, improved: Best) -> tuple[Position, float, int]:
+    """The position, the seconds trained before, and the event file's length; both judges know what they knew."""
+    best.go_on(progress["best"])
+    improved.go_on(progress.get("improved", progress["best"]))  # one judge served both in checkpoints of old
     return Position(**progress["position"]), progress["train_seconds"], progress["event_length"]

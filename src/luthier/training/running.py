@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -62,8 +62,8 @@ def train(
         first(group, lambda: held.enter_context(writing(run.path)))
         writer = EventWriter(run.event_file()) if group.rank == 0 else NoEvents()
         training = Training(recipe=begun, session=session, data=dataset, writer=writer, group=group)
-        best = Best(min_delta=begun.stop.min_delta)
-        return _go(_Course(run=run, training=training, best=best, final_evaluation=final_evaluation), listeners)
+        improved = Best(min_delta=begun.stop.min_delta)
+        return _go(_Course(run=run, training=training, improved=improved, final_evaluation=final_evaluation), listeners)
 
 
 def _created(out: Path | str, recipe: Recipe, group: Group) -> Run:
@@ -98,9 +98,10 @@ def resume(
             return run
         listeners = _heard(run.recipe, group, listeners)
         dataset, session = each(group, lambda: open_parts(run.recipe, data_root, data, group))
-        best, position, seconds, length = Best(min_delta=run.recipe.stop.min_delta), Position(), 0.0, None
+        best, improved = Best(), Best(min_delta=run.recipe.stop.min_delta)
+        position, seconds, length = Position(), 0.0, None
         if checkpoint := each(group, lambda: restore_latest(run, session, dataset, group.rank)):
-            position, seconds, length = restored_position(checkpoint.progress, best)
+            position, seconds, length = restored_position(checkpoint.progress, best, improved)
         else:
             each(group, lambda: start_from(session, run.recipe.start))
             first(group, lambda: run.event_file().unlink(missing_ok=True))
@@ -109,7 +110,12 @@ def resume(
             recipe=run.recipe, session=session, data=dataset, writer=writer, position=position, group=group
         )
         course = _Course(
-            run=run, training=training, best=best, seconds_before=seconds, final_evaluation=final_evaluation
+            run=run,
+            training=training,
+            best=best,
+            improved=improved,
+            seconds_before=seconds,
+            final_evaluation=final_evaluation,
         )
         return _go(course, listeners)
 
@@ -165,7 +171,8 @@ class _Course:
 
     run: Run
     training: Training
-    best: Best
+    improved: Best
+    best: Best = field(default_factory=Best)
     seconds_before: float = 0.0
     final_evaluation: bool = True
 
@@ -175,9 +182,9 @@ def _go(course: _Course, listeners: Sequence[Listener]) -> Run:
     run, training, best, group = course.run, course.training, course.best, course.training.group
     throughput, last = Throughput(course.seconds_before), LastEvaluation()
     recorder = Recorder(run, training.writer, throughput) if group.rank == 0 else Reading(run.recipe.record)
-    checkpointer = Checkpointer(run, training.writer, best, throughput)
-    ours = [LastCheckpoint(checkpointer), throughput, last, best]
-    chain = [*ours, *listeners, recorder, EarlyStopping(run.recipe.stop, best), checkpointer]
+    checkpointer = Checkpointer(run, training.writer, best, course.improved, throughput)
+    ours = [LastCheckpoint(checkpointer), throughput, last, best, course.improved]
+    chain = [*ours, *listeners, recorder, EarlyStopping(run.recipe.stop, course.improved), checkpointer]
     try:
         with stop_on_signal(training):
             ended = training.run(chain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from luthier.recipe import Stop
 from luthier.training.events import EpochEnded, Evaluated, RunStarted
@@ -15,7 +16,8 @@ __all__ = ["Best", "EarlyStopping"]
 class Best:
     """The best epoch so far: by the validation part's accuracy, or where there is none by the mean training loss.
 
-    The evaluation set is never asked: choosing by it would make its figure worthless.
+    The evaluation set is never asked: choosing by it would make its figure worthless. With `min_delta` it is the last
+    epoch that was better by at least so much, which is what patience asks for.
     """
 
     value: float | None = None
@@ -33,8 +35,16 @@ class Best:
         if event.training.data.validation is None:
             self._judge(-event.loss, event.step)
 
+    def progress(self) -> dict[str, Any]:
+        """What a checkpoint holds of it."""
+        return {"value": self.value, "step": self.step, "since": self.since}
+
+    def go_on(self, progress: dict[str, Any]) -> None:
+        """From what a checkpoint holds."""
+        self.value, self.step, self.since = (progress[name] for name in ("value", "step", "since"))
+
     def _judge(self, value: float, step: int) -> None:
-        if self.value is None or value > self.value + self.min_delta:
+        if self.value is None or (value > self.value and value >= self.value + self.min_delta):
             self.value, self.step, self.since = value, step, 0
         else:
             self.since += 1
@@ -43,9 +53,9 @@ class Best:
 class EarlyStopping:
     """Stops after `patience` judgements in a row without an improvement of at least `min_delta`."""
 
-    def __init__(self, stop: Stop, best: Best) -> None:
+    def __init__(self, stop: Stop, improved: Best) -> None:
         self._stop = stop
-        self._best = best
+        self._improved = improved
 
     def run_started(self, event: RunStarted) -> None:
         """A run that was killed after its last checkpoint, and before it could stop, stops now."""
@@ -56,8 +66,12 @@ class EarlyStopping:
         self._ask(event.training)
 
     def _ask(self, training: Training) -> None:
-        if self._stop.patience and self._best.since >= self._stop.patience:
+        if self._stop.patience and self._improved.since >= self._stop.patience:
             training.stop(
-                f"no improvement of more than {self._stop.min_delta:g} in {self._best.since} evaluations since step "
-                f"{self._best.step}"
+                f"no improvement{_of(self._stop.min_delta)} in {self._improved.since} evaluations since step "
+                f"{self._improved.step}"
             )
+
+
+def _of(min_delta: float) -> str:
+    return f" of at least {min_delta:g}" if min_delta else ""

@@ -98,6 +98,7 @@ def parameter_infos(named: Named) -> tuple[ParameterInfo, ...]:
             name=(name := named.names[parameter.name]),
             shape=tuple(shapes[name].shape),
             kind="norm" if id(parameter) in norms else "bias" if name.endswith("bias") else "weight",
+            bytes_each=parameter.itemsize,
         )
         for parameter in trainable
     )

@@ -27,7 +27,7 @@ from luthier.engines.torch.device import device_of
 from luthier.engines.torch.group import TorchGroup
 from luthier.engines.torch.joint_batch_norm import join_batch_norms
 from luthier.engines.torch.learner import Learner
-from luthier.engines.torch.parameters import parameter_infos
+from luthier.engines.torch.parameters import parameter_infos, require_storable
 from luthier.engines.torch.probe import Probe
 from luthier.engines.torch.reducing import Reducer
 from luthier.engines.torch.trial import tell_fault, usable_layout
@@ -66,6 +66,7 @@ class TorchSession:
             seed_generators((strategy.seed + rank * RANKS_APART) % 2**32)
         self.module = zoo.build(recipe.model, shape=shape, num_classes=num_classes, seed=strategy.seed)
         self.module.to(self._device)
+        require_storable(self.module, recipe.model.name)
         self.parameters = parameter_infos(self.module)
         if training and not self.parameters:
             raise ModelError(f"{recipe.model.name} has no parameter that can be trained", at="model.name")
