@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 from luthier import compress
 from luthier.compress import export, exported_text, format_names, open_network
 from luthier.compress.registry import writes
-from luthier.errors import ExportError, StoreError
+from luthier.errors import ExportError, RecipeError, StoreError
 from tests.compress.making import digits
 
 
@@ -62,7 +62,7 @@ def test_a_file_takes_the_place_of_the_one_before_at_once_and_folders_are_made(t
 
 
 def test_a_path_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is a folder"):
+    with pytest.raises(RecipeError, match="is a folder"):
         export("no recipe at all", output=tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=r"Could not make the folder of model\.onnx"):
