@@ -113,3 +113,4 @@ def test_both_frameworks_compute_here() -> None:
         if found.state != "missing":
             assert (found.state, found.failure) == ("works", "")
             assert found.devices[0].name == "cpu"
+            assert found.threads
