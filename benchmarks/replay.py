@@ -1,6 +1,9 @@
 """Search by replay: at equal trial time, what each way of searching has found, over ten seeds, on recorded curves.
 
-`python -m benchmarks.replay`. Contenders see the same 288 trials epoch by epoch on two simulated workers: Luthier's
+`python -m benchmarks.replay`, with other tasks than all or with more seeds: `python -m benchmarks.replay mnist 50`.
+Medians of ten seeds differ by some tenths from those of the next ten; whoever decides by them decides by chance.
+
+Contenders see the same 288 trials epoch by epoch on two simulated workers: Luthier's
 defaults (TPE with halving that pauses), Optuna's TPE with its median pruner, and Ray Tune's ASHA, which searches at
 random; the last two are the libraries' own code. The score is the recipe's, on the validation part; the time is the
 share of what training all trials to their end would take.
@@ -24,7 +27,7 @@ from luthier.measure import score
 from luthier.tuning import Observation, Space, Values, make_scheduler, make_searcher
 
 WORKERS = 2
-SEEDS = range(10)
+SEEDS = 10
 SHARES = (0.03, 0.06, 0.12)
 
 
@@ -132,8 +135,7 @@ class Ours:
         self._worst = 0.0
 
     def ask(self, number: int) -> Values:
-        values = self._searcher.ask(number)
-        assert values is not None
+        values = self._searcher.ask(number) or self._values[1]  # again, once all was tried
         self._values[number] = values
         self._searcher.tell(number, Observation(values=values))
         return values
@@ -234,8 +236,10 @@ CONTENDERS: dict[str, Callable[[Space, int], Contender]] = {
 }
 
 
-def main(*tasks: str) -> None:
+def main(*arguments: str) -> None:
     warnings.simplefilter("ignore")
+    tasks = [argument for argument in arguments if not argument.isdigit()]
+    seeds = range(next((int(argument) for argument in arguments if argument.isdigit()), SEEDS))
     for task in tasks or [path.stem for path in sorted(CURVES.glob("*.json"))]:
         curves, space = load(task), Space(recipe(task).space)
         whole = sum(sum(curve.seconds) for curve in curves.values())
@@ -245,13 +249,13 @@ def main(*tasks: str) -> None:
         print("| --- |" + " ---: |" * len(SHARES))
         for name, make in CONTENDERS.items():
             try:
-                found = [replayed(make(space, seed), curves, [share * whole for share in SHARES]) for seed in SEEDS]
+                found = [replayed(make(space, seed), curves, [share * whole for share in SHARES]) for seed in seeds]
             except ImportError as error:
                 print(f"| {name} | not installed: {error.name or error} |" + " |" * (len(SHARES) - 1))
                 continue
             medians = [statistics.median(column) for column in zip(*found, strict=True)]
             print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in medians) + " |")
-    print(f"\nMedian over {len(SEEDS)} seeds of the best validation score, {WORKERS} workers. {machine('optuna')}")
+    print(f"\nMedian over {len(seeds)} seeds of the best validation score, {WORKERS} workers. {machine('optuna')}")
 
 
 if __name__ == "__main__":

@@ -87,6 +87,19 @@ def test_a_model_learns_where_chance_does_not() -> None:
     assert mean(best("tpe", seed) for seed in seeds) > mean(best("random", seed) for seed in seeds)
 
 
+@pytest.mark.parametrize("kind", ["tpe", "gp"])
+def test_a_model_asks_for_nothing_twice_and_ends_when_all_was_tried(kind: str) -> None:
+    """The same training again tells nothing: with a seed of its own each trial's comes to the same bits."""
+    space = Space({"a": Range(choice=(1, 2, 3)), "b": Range(choice=("x", "y"), when={"a": (2, 3)})})
+    searcher = make_searcher(kind, space, 0)
+    asked: list[Values] = []
+    while (values := searcher.ask(len(asked))) is not None:
+        assert values not in asked
+        asked.append(values)
+        searcher.tell(len(asked) - 1, Observation(values=values, progress=1.0, score=float(values["a"]), done=True))
+    assert len(asked) == 5
+
+
 def test_what_is_remembered_does_not_grow_and_keeps_the_best() -> None:
     memory = Memory(kept=100)
     for number in range(1000):

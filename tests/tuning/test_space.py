@@ -63,8 +63,11 @@ def test_a_recipes_own_values_are_those_that_lie_within() -> None:
     assert space_of(recipe()).own(recipe()) == {
         "strategy.optimizer": "momentum",
         "strategy.learning_rate": 0.01,
+        "model.options.depth": 2,  # which the network leaves to its width
         "model.options.pooling": "max",
     }
+    listed = override(recipe(), ["model.options.width=[6,16,24]"])
+    assert space_of(listed).own(listed)["model.options.depth"] == 3
 
 
 @pytest.mark.parametrize("name", ready_spaces())

@@ -24,6 +24,9 @@ def cells(text: str, first: str) -> list[str]:
     return [cell.strip() for cell in found[1].split("|")]
 
 
+SAID: list[str] = []
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Study:
     recipe = override(
@@ -38,7 +41,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Study:
         ),
         ["strategy.learning_rate=0.0001", "strategy.epochs=1"],
     )
-    return tuned(tmp_path_factory.mktemp("course") / "study", recipe, trials=3, ablate=True, workers=2)
+    return tuned(tmp_path_factory.mktemp("course") / "study", recipe, trials=3, ablate=True, workers=2, say=SAID.append)
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +73,13 @@ def test_each_change_was_trained_without_it_and_with_all_the_others(course: Stud
             assert apart == {trial.label}
     five = {f"model.options.{name}" for name in ("depth", "width", "kernel", "pooling", "bypass")}
     assert five | {"strategy.learning_rate", "model", "training"} <= labels
+
+
+def test_what_is_trained_for_the_evidence_is_said(course: Study) -> None:
+    trainings = len(list(course.state.of_kind("ablation")))
+    assert any(f"for the evidence follow {trainings} trainings, some " in line for line in SAID)
+    assert any(line.startswith("ablation, with learning_rate 0.0001: ") for line in SAID)
+    assert any(line.startswith("ablation, without any change of the model: ") for line in SAID)
 
 
 def test_the_report_tells_the_differences_that_were_measured(course: Study, text: str) -> None:

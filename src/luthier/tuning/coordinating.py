@@ -28,7 +28,7 @@ from luthier.tuning.records import (
     describes,
 )
 from luthier.tuning.schedulers import Decision
-from luthier.tuning.space import Values
+from luthier.tuning.space import Values, value_at
 from luthier.tuning.state import StudyState
 from luthier.tuning.workers import Gone, Workers
 
@@ -201,7 +201,10 @@ class Coordinator:
         elif trial.eval_accuracy is not None:
             self.say(f"{trial.kind}, seed {trial.label}: {trial.eval_accuracy:.2f} % on the evaluation set")
         else:
-            self.say(f"without the change of {trial.label}: {trial.accuracy or 0:.2f} %")
+            one = "." in trial.label
+            own = describes({trial.label: value_at(self.recipe_of(trial), trial.label)}) if one else ""
+            what = f"with {own}" if one else f"without any change of the {trial.label}"
+            self.say(f"ablation, {what}: {trial.accuracy or 0:.2f} %")
 
     def _keep_the_best(self, before: Trial | None) -> None:
         best = self.state.best()

@@ -160,6 +160,15 @@ def value_at(recipe: Recipe, path: str) -> Any:
         value = value.get(step) if isinstance(value, dict) else None
     if value is None and path.startswith("model.options."):
         value = default_options(recipe.model).get(path.removeprefix("model.options."))
+        value = _left_open(recipe, path) if value is None else value
     if isinstance(value, tuple):
         return list(value)
     return value["name"] if isinstance(value, dict) and "name" in value else value
+
+
+def _left_open(recipe: Recipe, path: str) -> Any:
+    """LeNet-5 has as many convolutions as its width lists channels, and two where it is a factor."""
+    if (recipe.model.name, path) != ("lenet5", "model.options.depth"):
+        return None
+    width = recipe.model.options.get("width")
+    return len(width) if isinstance(width, list | tuple) else 2

@@ -174,8 +174,8 @@ class StudyState:
             return None
         return reason(
             "bound",
-            size=f"{cost.size_mb:.3g}",
-            latency=f"{cost.latency_ms:.3g}",
+            size=f"{cost.size_mb:.4g}",
+            latency=f"{cost.latency_ms:.4g}",
             bound=f"{bound:.2f}",
             cap=f"{cap:g}",
             other=best.number,

@@ -20,7 +20,7 @@ h2 { margin-top: 2.4rem; border-bottom: 1px solid var(--line); padding-bottom: .
 .wide { overflow-x: auto; margin: .8rem 0; } table { border-collapse: collapse; font-size: .9rem; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
 th { vertical-align: bottom; background: var(--faint); font-weight: 600; } td { font-variant-numeric: tabular-nums; }
-td { white-space: nowrap; } .left { text-align: left; } td.prose { white-space: normal; min-width: 16rem; }
+td { white-space: nowrap; } .left { text-align: left; } td.prose { white-space: normal; min-width: 8rem; }
 pre { background: var(--faint); padding: .8rem; overflow-x: auto; font-size: .85rem; }
 figure { margin: 1rem 0; } figcaption { font-size: .9rem; } img { max-width: 100%; background: #fff; }
 """

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from msgspec.structs import replace
 
 from luthier.tuning.searchers.protocol import Observation
+from luthier.tuning.space import Space, Values
 
 __all__ = ["Memory"]
 
 KEPT = 600
+DRAWS = 100  # in search of something that was not tried
 
 
 class Memory:
@@ -34,6 +38,18 @@ class Memory:
         if len(self.trials) > self._kept:
             self._forget()
 
+    def untried(self, space: Space, values: Values, random: Random) -> Values | None:
+        """The values, or others where they were tried: the same training again tells nothing. None once all were."""
+        tried = {_key(item.values) for item in self.trials.values()}
+        for _ in range(DRAWS):
+            if _key(values) not in tried:
+                return values
+            values = space.draw(random)
+        if any(item.choice is None for item in space.ranges.values()):
+            return values
+        left = [other for other in space.grid() if _key(other) not in tried]
+        return random.choice(left) if left else None
+
     def _forget(self) -> None:
         """A tenth at once: the oldest half's worst, never one that is under way."""
         old = sorted(self.trials)[: self._kept // 2]
@@ -42,3 +58,7 @@ class Memory:
         for number in worst or old[:1]:
             del self.trials[number]
             self.history.pop(number, None)
+
+
+def _key(values: Values) -> str:
+    return repr(sorted(values.items()))

@@ -41,15 +41,19 @@ class OptunaSearcher(Memory):
 
     def ask(self, number: int) -> Values | None:
         """A study of Optuna's is made of what is remembered, and asked once."""
+        random = Random(f"{self._seed}/{number}")
         if self._kind == "tpe" and number % CHANCE == 0:
-            return self._space.draw(Random(f"{self._seed}/{number}"))
+            return self.untried(self._space, self._space.draw(random), random)
         optuna = _optuna()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             sampler = self._sampler((self._seed * 100_003 + number) % 2**32)
             study = optuna.create_study(directions=["maximize"] * self._objectives, sampler=sampler)
             study.add_trials([self._frozen(*item) for item in self._comparable()])
-            return self._suggested(study.ask())
+            values = self._suggested(study.ask())
+        if self._kind == "nsga2":  # a generation takes some over as they are
+            return values
+        return self.untried(self._space, values, random)
 
     def _comparable(self) -> list[tuple[int, Observation]]:
         """Scores at the furthest point that enough trials have reached; who was paused before it is worse than those.
