@@ -20,6 +20,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from benchmarks.peers import ROOT, machine
+from luthier.errors import TrainingError
 from luthier.recipe import ParamSpec, Recipe, load
 from luthier.training import train
 from luthier.tuning import Selection, select
@@ -65,9 +66,12 @@ class Trainings:
         return load(self.name, [*QUIET, *self.quiet, *spec.overrides()])
 
     def train(self, values: dict[str, float], seed: int) -> float:
-        """Accuracy on the evaluation set, which nothing else looks at."""
+        """Accuracy on the evaluation set, which nothing else looks at; none of it where the training diverges."""
         with tempfile.TemporaryDirectory() as out:
-            result = train(self.recipe(values, seed), out=Path(out)).result()
+            try:
+                result = train(self.recipe(values, seed), out=Path(out)).result()
+            except TrainingError:
+                return 0.0
         assert result is not None
         assert result.accuracy is not None
         return result.accuracy

@@ -10,13 +10,30 @@ from luthier.tuning import Halving, Hyperband, MedianStopping, Scheduler, make_s
 RUNG = 1 / 27
 
 
-def test_the_first_goes_through_and_of_many_a_third_goes_on() -> None:
+def test_of_the_first_two_the_better_goes_on_and_of_many_a_third() -> None:
     halving = Halving()
-    assert halving.report(0, RUNG, 10.0) == "go"
-    told = [halving.report(number, RUNG, float(9 - number)) for number in range(1, 10)]
-    assert told == ["pause"] * 9
-    assert halving.report(10, RUNG, 11.0) == "go"
-    assert halving.report(11, RUNG, 10.5) == "go"
+    assert halving.report(1, RUNG, 9.0) == "pause", "there is nothing to compare it with"
+    assert halving.resumable() is None
+    assert halving.report(2, RUNG, 8.0) == "pause"
+    assert halving.resumable() == 1
+    told = [halving.report(number, RUNG, float(9 - number)) for number in range(3, 11)]
+    assert told == ["pause"] * 8
+    while halving.resumable() is not None:
+        pass
+    assert halving.report(11, RUNG, 11.0) == "go"
+    assert halving.report(12, RUNG, 10.5) == "go"
+
+
+def test_the_recipe_itself_is_compared_with_but_never_paused_nor_called() -> None:
+    """It runs while others come and go: called back it would be trained twice at once."""
+    halving = Halving()
+    assert halving.report(1, RUNG, 5.0) == "pause"
+    assert halving.report(0, RUNG, 1.0) == "go"
+    assert halving.resumable() == 1
+    for number in range(2, 6):
+        halving.report(number, RUNG, 0.0)
+    assert halving.resumable() is None
+    assert halving.report(0, 1 / 9, 1.0) == "go"
 
 
 def test_who_waits_is_called_once_enough_others_have_come() -> None:

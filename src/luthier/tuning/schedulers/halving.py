@@ -9,6 +9,7 @@ from luthier.tuning.schedulers.protocol import Decision
 __all__ = ["Halving", "Hyperband"]
 
 FACTOR = 3
+COMPARED = 2  # trials at a rung, before which none goes on from it: the first to come may be anything
 RUNGS = (1 / 27, 1 / 9, 1 / 3)
 TINY = 1e-9
 
@@ -16,11 +17,12 @@ TINY = 1e-9
 class Halving:
     """A trial that reaches a rung goes on if it is in the best third there, and else is paused, not thrown away.
 
-    As more trials come, the best third of a rung grows: then a paused one goes on from its checkpoint. At least one is
-    always allowed, so that the first trial goes through.
+    As more trials come, the best third of a rung grows: then a paused one goes on from its checkpoint. The better of
+    the first two is always allowed. Number 0, the recipe itself, is compared with but never paused.
     """
 
-    def __init__(self, rungs: Sequence[float] = RUNGS, factor: int = FACTOR) -> None:
+    def __init__(self, rungs: Sequence[float] = RUNGS, factor: int = FACTOR, compared: int = COMPARED) -> None:
+        self._compared = compared
         self._rungs, self._factor = tuple(rungs), factor
         self._scores: list[dict[int, float]] = [{} for _ in rungs]  # of whoever reached the rung
         self._paused: dict[int, int] = {}  # number → the rung that it waits at
@@ -35,7 +37,7 @@ class Halving:
         for rung in range(before, reached):
             self._scores[rung][number] = score
         self._next[number] = reached
-        if self._promoted(number, reached - 1):
+        if number == 0 or self._promoted(number, reached - 1):
             return "go"
         self._paused[number] = reached - 1
         return "pause"
@@ -58,16 +60,19 @@ class Halving:
 
     def _promoted(self, number: int, rung: int) -> bool:
         scores = self._scores[rung]
-        allowed = max(1, len(scores) // self._factor)
+        allowed = max(len(scores) >= self._compared, len(scores) // self._factor)
         better = sum(1 for score in scores.values() if score > scores[number])
         return better < allowed
 
 
 class Hyperband:
-    """Brackets of halving, some of which begin to judge later: what learns late has a chance."""
+    """Brackets of halving, some of which begin to judge later: what learns late has a chance.
+
+    A bracket may see few trials, so that its first one is always allowed.
+    """
 
     def __init__(self, rungs: Sequence[float] = RUNGS, factor: int = FACTOR) -> None:
-        self._brackets = [Halving(rungs[first:], factor) for first in range(len(rungs))]
+        self._brackets = [Halving(rungs[first:], factor, compared=1) for first in range(len(rungs))]
         shares = [factor ** (len(rungs) - index) for index in range(len(rungs))]
         self._turn = [index for index, share in enumerate(shares) for _ in range(share // factor)]
 
