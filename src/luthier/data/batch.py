@@ -19,6 +19,7 @@ class Batch:
 
     images: Images
     labels: Labels | NDArray[np.float32]  # a number an image, or a row of shares where labels are mixed
+    teacher: NDArray[np.float32] | None = None  # another network's logits, to learn from besides
 
     def __len__(self) -> int:
         return len(self.images)

@@ -63,6 +63,11 @@ def _strategy(recipe: Recipe, place: str) -> None:
             f"Expected a warm-up shorter than the run's {strategy.epochs} epochs, got {warmup:g}",
             at=f"strategy.schedule.warmup_epochs in {place}",
         )
+    if strategy.teacher_sha256 and not strategy.teacher:
+        raise RecipeError(
+            "strategy.teacher_sha256 speaks of a teacher, and strategy.teacher names none",
+            at=f"strategy.teacher_sha256 in {place}",
+        )
     split = strategy.allreduce_split
     if any(before >= after for before, after in pairwise(split)):
         raise RecipeError(f"Expected positions that rise, got {list(split)}", at=f"strategy.allreduce_split in {place}")

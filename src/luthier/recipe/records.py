@@ -99,6 +99,11 @@ class Strategy(Section, frozen=True, kw_only=True):
     accumulate: Count = 1  # batches to a step
     sync_batch_norm: bool = False  # statistics over the images of all ranks
     allreduce_split: tuple[CountOrNone, ...] = ()  # the position, from 0, of the last parameter of each group
+    teacher: str = ""  # a run of a larger network, whose answers are learned beside the labels
+    teacher_checkpoint: Literal["last", "best"] | CountOrNone = "last"  # or the number of its step
+    teacher_weight: Annotated[float, Meta(gt=0, le=1)] = 0.5  # its share of the loss; the labels have the rest
+    teacher_temperature: Positive = 4.0  # what both networks' outputs are divided by before they are compared
+    teacher_sha256: str = ""  # of its weights: a run writes it down, and where it stands no others are taken
     average_decay: Share = 0.0  # exponential moving average of the weights, used for evaluation where above 0
     seed: Annotated[int, Meta(ge=0, lt=2**32)] = 1
     optimizer: Optimizer = field(default_factory=Momentum)

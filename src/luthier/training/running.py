@@ -26,6 +26,7 @@ from luthier.training.recording import Reading, Recorder
 from luthier.training.restoring import restore_latest, restored_position
 from luthier.training.starting import start_from
 from luthier.training.stopping import Best, EarlyStopping
+from luthier.training.teaching import taught, with_teacher
 from luthier.training.throughput import Throughput
 from luthier.training.together import NoEvents, each, first, require_as_many, require_same_weights, together
 
@@ -52,7 +53,9 @@ def train(
     selection found; overrides come after them. Without `final_evaluation` the evaluation set is not touched, as long as
     there is a validation part to judge by.
     """
-    recipe = load(recipe, [*(param_spec.overrides() if param_spec else ()), *_starting(start), *overrides])
+    recipe = with_teacher(
+        load(recipe, [*(param_spec.overrides() if param_spec else ()), *_starting(start), *overrides])
+    )
     with together(recipe) as group, ExitStack() as held:
         listeners = _heard(recipe, group, listeners)
         dataset, session = each(group, lambda: open_parts(recipe, data_root, data, group))
@@ -140,7 +143,8 @@ def open_parts(
     """The data and a fresh session that fits it."""
     data = open_recipe_data(recipe, data_root, source, group)
     with of_recipe(recipe.name):
-        return data, open_session(recipe, shape=data.shape, num_classes=len(data.classes), group=group)
+        session = open_session(recipe, shape=data.shape, num_classes=len(data.classes), group=group)
+        return data, taught(session, recipe, data)
 
 
 def open_recipe_data(

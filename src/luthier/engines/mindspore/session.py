@@ -27,6 +27,7 @@ from luthier.engines.mindspore.learner import Learner
 from luthier.engines.mindspore.parameters import Named, parameter_infos, put
 from luthier.engines.mindspore.probe import Probe
 from luthier.engines.mindspore.step import NOT_LOGITS, Evaluation, Loss
+from luthier.engines.mindspore.teaching import answers_of
 from luthier.engines.mindspore.trial import NOT_REPEATABLE, random_batch, random_images
 from luthier.engines.outputs import require_logits
 from luthier.engines.protocol import Arrays, NonFinite
@@ -137,7 +138,7 @@ class MindSporeSession:
 
     def _stepped(self, learner: Learner, batch: Batch, learning_rate: float) -> SupportsFloat:
         self._enter(training=True)
-        images, labels = Tensor(batch.images), Tensor(batch.labels)
+        images, labels = Tensor(batch.images), Tensor(answers_of(batch, self._num_classes))
         joint = learner.look_was_asked if self._sums_within else None
         learner.asks_to_look = self._probe.is_asked
         with self._telling(batch), self._probe.watching(learner.loss.evaluation, images, self._mode, joint=joint):

@@ -130,17 +130,27 @@ class Loss(nn.Cell):
         others = self.smoothing / num_classes
         self.own, self.others = (Tensor(share, mstype.float32) for share in (1.0 - self.smoothing + others, others))
         self.log_softmax, self.one_hot, self.sum = ops.LogSoftmax(), ops.OneHot(), ops.ReduceSum()
+        self.teacher_weight = strategy.teacher_weight if strategy.teacher else 0.0
+        self.temperature = strategy.teacher_temperature
 
     def construct(self, images_BHWC: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """The scaled loss, and the loss."""
         logits = self.evaluation(images_BHWC)
         if logits.shape != (images_BHWC.shape[0], self.num_classes):
             raise ValueError(NOT_LOGITS)
-        shares = self.shares(labels)
+        shares = self.shares(labels[:, : self.num_classes] if self.teacher_weight else labels)
         loss = self.sum(self.log_softmax(logits.astype(mstype.float32)) * shares) * (-1.0 / images_BHWC.shape[0])
+        if self.teacher_weight:
+            loss = self.taught(loss, logits.astype(mstype.float32), labels[:, self.num_classes :])
         if self.dynamic:
             return loss * self.scale, loss
         return loss * self.loss_scale if self.loss_scale != 1.0 else loss, loss
+
+    def taught(self, loss: Tensor, logits: Tensor, given: Tensor) -> Tensor:
+        """The Kullback-Leibler divergence from the teacher at the temperature, whose square keeps its gradients large."""
+        own, other = self.log_softmax(logits / self.temperature), self.log_softmax(given / self.temperature)
+        apart = self.sum(ops.exp(other) * (other - own)) * (self.temperature**2 / logits.shape[0])
+        return loss * (1.0 - self.teacher_weight) + apart * self.teacher_weight
 
     def shares(self, labels: Tensor) -> Tensor:
         """What each class is worth to the loss, a row for each image."""

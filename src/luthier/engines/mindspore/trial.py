@@ -23,9 +23,11 @@ def random_images(recipe: Recipe, shape: tuple[int, int, int]) -> NDArray[np.uin
 
 
 def random_batch(recipe: Recipe, shape: tuple[int, int, int], num_classes: int) -> Batch:
-    """One step's, with rows in the place of labels where these are mixed."""
+    """One step's, with rows in the place of labels where these are mixed, and with what a teacher would answer."""
     draw = np.random.default_rng(0)
     images = draw.integers(0, 256, (recipe.data.batch_size, *shape), np.uint8)
     labels = draw.integers(0, num_classes, recipe.data.batch_size, np.int32)
     mixed = recipe.strategy.mixup > 0 or recipe.strategy.cutmix > 0
-    return Batch(images=images, labels=np.eye(num_classes, dtype=np.float32)[labels] if mixed else labels)
+    given = np.zeros((len(images), num_classes), np.float32) if recipe.strategy.teacher else None
+    rows = np.eye(num_classes, dtype=np.float32)[labels] if mixed else labels
+    return Batch(images=images, labels=rows, teacher=given)

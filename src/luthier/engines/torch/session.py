@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from itertools import repeat
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -30,6 +31,7 @@ from luthier.engines.torch.learner import Learner
 from luthier.engines.torch.parameters import parameter_infos, require_storable
 from luthier.engines.torch.probe import Probe
 from luthier.engines.torch.reducing import Reducer
+from luthier.engines.torch.teaching import Teaching
 from luthier.engines.torch.trial import tell_fault, usable_layout
 from luthier.errors import CheckpointError, EngineError, ModelError
 from luthier.recipe import Recipe
@@ -74,6 +76,7 @@ class TorchSession:
         self._row = self._scale.repeat(shape[1]), self._shift.repeat(shape[1])
         self._name, self._shape, self._num_classes = recipe.model.name, shape, num_classes
         self._smoothing = uniform_smoothing(num_classes, strategy.label_smoothing, strategy.smoothing_over)
+        self._teaching = Teaching(weight=strategy.teacher_weight, temperature=strategy.teacher_temperature)
         self._precision = PRECISIONS.get(strategy.precision)
         # Images lie channels-last in memory already; on a CPU a LeNet-5 step then takes 0.7 to 0.9 of the time.
         self.layout = torch.channels_last
@@ -127,23 +130,28 @@ class TorchSession:
         labels = torch.from_numpy(batch.labels).to(self._device, non_blocking=True)
         if labels.ndim == 1:
             labels = labels.long()
+        given = None if batch.teacher is None else torch.from_numpy(batch.teacher).to(self._device, non_blocking=True)
         if self._accumulate == 1:
-            loss = self._loss_of(images, labels)
+            loss = self._loss_of(images, labels, given)
             learner.scaled(loss).backward()  # type: ignore[no-untyped-call]
             return loss.detach()  # type: ignore[no-any-return]
         total = torch.zeros((), device=self._device)
-        for part, answers in zip(images.chunk(self._accumulate), labels.chunk(self._accumulate), strict=True):
-            loss = self._loss_of(part, answers)
+        taught = repeat(None) if given is None else given.chunk(self._accumulate)
+        for part, answers, taught_part in zip(
+            images.chunk(self._accumulate), labels.chunk(self._accumulate), taught, strict=given is not None
+        ):
+            loss = self._loss_of(part, answers, taught_part)
             share = len(part) / len(images)
             learner.scaled(loss * share if share < 1 else loss).backward()  # type: ignore[no-untyped-call]
             total = total + loss.detach() * share if share < 1 else loss.detach()
         return total
 
-    def _loss(self, images: Tensor, labels: Tensor) -> Tensor:
+    def _loss(self, images: Tensor, labels: Tensor, taught: Tensor | None = None) -> Tensor:
         with self._autocast():
             logits = self.module(self._normalised(images))
             require_logits(logits, Tensor, len(images), self._num_classes)
-        return cross_entropy(logits.float(), labels, label_smoothing=self._smoothing)
+        loss = cross_entropy(logits.float(), labels, label_smoothing=self._smoothing)
+        return loss if taught is None else self._teaching(loss, logits.float(), taught)
 
     def _attempt(self, module: nn.Module, layout: torch.memory_format, *, training: bool) -> None:
         """A step and an evaluation of two images without an update, which is all that a run asks of a network."""
