@@ -292,3 +292,15 @@ class TestVerbs:
     def test_an_unknown_one_is_an_attribute_error(self) -> None:
         with pytest.raises(AttributeError, match="has no attribute 'trian'"):
             luthier.trian  # noqa: B018
+
+
+def test_git_tracks_no_link() -> None:
+    """A link to an environment, once in the tree, would be put over another tree's own at its next checkout."""
+    done = subprocess.run(
+        ["git", "ls-files", "--stage"], cwd=SOURCE.parents[1], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("not a checkout of the repository")
+    tracked = done.stdout.splitlines()
+    assert len(tracked) > len(FILES)
+    assert [line for line in tracked if line.startswith("120000 ")] == []

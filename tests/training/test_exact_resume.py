@@ -141,6 +141,14 @@ def test_a_run_killed_before_its_first_checkpoint_starts_over(tmp_path: Path) ->
     assert same_end(victim.finish(), straight)
 
 
+def test_a_run_that_is_taught_goes_on_to_the_same_bits(trained_once: Run, tmp_path: Path) -> None:
+    settings = (*PLAIN, "strategy.steps=200", f"strategy.teacher={trained_once.path}", "model.options={width = 0.5}")
+    straight = uninterrupted(tmp_path / "straight", settings)
+    victim = Victim(out=tmp_path / "killed", settings=settings, luck=random.Random(17))
+    spread_kills(victim, count=2, steps=200)
+    assert same_end(victim.finish(), straight)
+
+
 @pytest.mark.skipif(find_spec("mindspore") is None, reason="MindSpore is not installed")
 @pytest.mark.parametrize("mode", [pytest.param("eager", marks=pytest.mark.slow), "graph"])
 def test_a_run_on_mindspore_goes_on_to_the_same_bits(tmp_path: Path, mode: str) -> None:

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from luthier.data import Batch
 from luthier.engines import Arrays, NonFinite, Session, open_session
@@ -22,6 +23,13 @@ SHAPE, CLASSES = (32, 32, 3), 10
 def equal(one: Arrays, other: Arrays) -> bool:
     """The same names, the same bits."""
     return one.keys() == other.keys() and all(one[key].tobytes() == other[key].tobytes() for key in one)
+
+
+def log_softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Row by row."""
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    found: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return found
 
 
 class SessionContract:
@@ -195,6 +203,20 @@ class SessionContract:
         plain, mixed = self.open("strategy.label_smoothing=0.1"), self.open("strategy.label_smoothing=0.1")
         first = float(plain.step(batch, 0.1))
         assert first == pytest.approx(float(mixed.step(Batch(images=batch.images, labels=rows), 0.1)), abs=1e-6)
+
+    def test_a_teachers_answers_have_their_share_of_the_loss(self) -> None:
+        """The divergence from them at the temperature, times its square; accumulated as the rest is."""
+        (batch,) = random_batches(1)
+        given = np.random.default_rng(3).normal(0, 3, (len(batch), CLASSES)).astype(np.float32)
+        taught = Batch(images=batch.images, labels=batch.labels, teacher=given)
+        settings = ["strategy.teacher=run", "strategy.teacher_weight=0.3", "strategy.teacher_temperature=2"]
+        logits = self.open(training=False).logits(batch.images).astype(np.float64)
+        own, other = log_softmax(logits / 2), log_softmax(given.astype(np.float64) / 2)
+        apart = float((np.exp(other) * (other - own)).sum(1).mean()) * 2**2
+        labels = -float(log_softmax(logits)[np.arange(len(batch)), batch.labels].mean())
+        for further in ("strategy.accumulate=1", "strategy.accumulate=2"):
+            loss = float(self.open(*settings, further).step(taught, 0.1))
+            assert loss == pytest.approx(0.7 * labels + 0.3 * apart, rel=1e-5), further
 
     def test_a_loss_that_is_not_finite_changes_no_weight_and_names_a_gradient(self) -> None:
         """A network that was driven to infinity on purpose."""

@@ -103,4 +103,6 @@ def _require_same_task(run: Run, saved: Checkpoint, data: DataSet) -> None:
         )
     if known.shape != data.shape:
         sizes = ("×".join(map(str, shape)) for shape in (known.shape, data.shape))
-        raise ModelError(f"The teacher {run.name} was trained on images of {next(sizes)}, these are {next(sizes)}", at=AT)
+        raise ModelError(
+            f"The teacher {run.name} was trained on images of {next(sizes)}, these are {next(sizes)}", at=AT
+        )

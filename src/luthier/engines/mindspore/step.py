@@ -147,7 +147,7 @@ class Loss(nn.Cell):
         return loss * self.loss_scale if self.loss_scale != 1.0 else loss, loss
 
     def taught(self, loss: Tensor, logits: Tensor, given: Tensor) -> Tensor:
-        """The Kullback-Leibler divergence from the teacher at the temperature, whose square keeps its gradients large."""
+        """The divergence from the teacher at the temperature, whose square keeps its gradients large."""
         own, other = self.log_softmax(logits / self.temperature), self.log_softmax(given / self.temperature)
         apart = self.sum(ops.exp(other) * (other - own)) * (self.temperature**2 / logits.shape[0])
         return loss * (1.0 - self.teacher_weight) + apart * self.teacher_weight
