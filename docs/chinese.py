@@ -102,7 +102,10 @@ RECIPE = {
     "takes the place of epochs where above 0": "大于 0 时取代 epochs",
     "the schedule's highest": "学习率策略的最高值",
     "what is taken from the true class": "从正确类别拿走的份额",
-    "a run of a larger network, whose answers are learned beside the labels": "较大网络的一次运行，与标签一起学习它的回答",
+    "a run of a larger network, whose answers are learned beside the labels": (
+        "较大网络的一次运行，与标签一起学习它的回答"
+    ),
+    "or the number of its step": "或其步数",
     "its share of the loss; the labels have the rest": "它在损失中的份额；其余归标签",
     "what both networks' outputs are divided by before they are compared": "比较之前，两个网络的输出都除以它",
     "of its weights: a run writes it down, and where it stands no others are taken": (

@@ -14,7 +14,7 @@ from luthier.errors import ModelError, RecipeError
 from luthier.store import Run, chosen_checkpoint, load_checkpoint
 from luthier.training import resume, train
 from tests.training.making import digits, result_of
-from tests.training.test_starting import last, same
+from tests.training.test_starting import CELL, last, same
 
 SMALL = "model.options={width = 0.34, dense = [24]}"
 WHOLE = "strategy.teacher_weight=1"  # nothing is learned from the labels
@@ -30,6 +30,8 @@ class TestLearning:
     def test_a_smaller_network_learns_from_its_answers_alone(self, teacher: Run, tmp_path: Path) -> None:
         run = train(digits(SMALL, WHOLE, "strategy.epochs=3", f"strategy.teacher={teacher.path}"), out=tmp_path)
         result, known = result_of(run), result_of(teacher)
+        assert result.parameters is not None
+        assert known.parameters is not None
         assert result.parameters < known.parameters / 3
         assert result.accuracy is not None
         assert result.accuracy > 80
@@ -101,3 +103,11 @@ def test_a_run_on_mindspore_is_taught_by_one_of_pytorch(teacher: Run, tmp_path: 
     engine = ("engine=mindspore", "mode=graph", "device=cpu", "strategy.steps=30")
     run = train(digits(SMALL, WHOLE, *engine, f"strategy.teacher={teacher.path}"), out=tmp_path)
     assert result_of(run).steps == 30
+
+
+@pytest.mark.skipif(find_spec("mindspore") is None, reason="MindSpore is not installed")
+def test_a_users_own_cell_is_tried_with_a_teacher_before_the_run(teacher: Run, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(CELL)
+    cell = (f"model.name={tmp_path / 'net.py'}:Net", "engine=mindspore", "mode=graph", "strategy.steps=2")
+    run = train(digits(*cell, f"strategy.teacher={teacher.path}"), out=tmp_path / "runs")
+    assert result_of(run).steps == 2
