@@ -17,6 +17,7 @@ from luthier.port.trees import changed
 __all__ = ["Cell", "Cells"]
 
 RECURRENT = {"torch.nn.LSTM", "torch.nn.GRU"}
+BATCH_NORM, NORM = "aten.batch_norm.default", "norm"
 SYMBOL = re.compile(r"\b[a-z]+\d+\b")
 
 
@@ -48,6 +49,7 @@ class Cells:
         self.known = set(operators())
         self.extra: dict[str, dict[str, Tensor]] = {}
         self.aliases: dict[Value, Any] = {}
+        self.norms: set[int] = set()  # steps that are calls of a layer made for them
 
     def root(self) -> Cell:
         """The whole network."""
@@ -112,6 +114,8 @@ class Cells:
         named = module.container == "sequential" and any(not name.isdigit() for name in items)
         if named:
             return Emit(target, pairs("OrderedDict", items))
+        if module.container == "dict" and any(_is_container(item) for item in items.values()):
+            return Emit("nn.SequentialCell", pairs("OrderedDict", items))  # a CellDict takes no containers
         if module.container == "dict":
             return Emit(target, pairs("dict", items))
         return (
@@ -120,7 +124,8 @@ class Cells:
 
     def _cell(self, module: Module, scope: Scope | None) -> Cell:
         cell = Cell(module=module)
-        own = [name for name in module.tensors if _join(module.path, name) in self.used]
+        normalised = self._normalised(cell, scope) if scope is not None else ()
+        own = [name for name in module.tensors if _join(module.path, name) in self.used and name not in normalised]
         for name in own:
             cell.members[name] = self._parameter(module, name, module.tensors[name])
         for name, child in module.children.items():
@@ -133,6 +138,26 @@ class Cells:
         for name, tensor in self.extra.get(module.path, {}).items():
             cell.members[name] = self._parameter(module, name, tensor, source=tensor.name)
         return cell
+
+    def _normalised(self, cell: Cell, scope: Scope) -> tuple[str, ...]:
+        """A batch normalisation with something besides becomes a layer of its own inside; its tensors go there."""
+        module = cell.module
+        calls = [step for step in scope.steps if isinstance(step, Step) and step.operator == BATCH_NORM]
+        if module.normalises is None or len(calls) != 1 or NORM in module.children:
+            return ()
+        kind, arguments = module.normalises
+        call = Call(operator=kind, arguments=arguments, at=module.path)
+        try:
+            made = rule(kind, at=module.path)(call)
+        except Unsupported:
+            return ()  # the function's own refusal stands in the report
+        self.findings.append(Finding.of(module.path, kind, made, at=module.built_at))
+        cell.members[NORM] = made
+        self.norms.add(id(calls[0]))
+        for name in module.tensors:
+            if target := made.weights.get(name, name):
+                self.renames[_join(module.path, name)] = (_join(module.path, f"{NORM}.{target}"), made)
+        return tuple(module.tensors)
 
     def _parameter(self, module: Module, name: str, tensor: Tensor, source: str | None = None) -> Emit:
         self.renames[source or _join(module.path, name)] = (_join(module.path, name), None)
@@ -185,6 +210,9 @@ class Cells:
                 if set(step.scope.module.kinds) & RECURRENT:
                     tree, outputs, several = _recurrent(step, tree)
                 return self._inside(tree, module, seen), outputs, several
+            if id(step) in self.norms:
+                normalised = Emit("call", attribute(Name("self"), NORM), step.arguments["input"])
+                return self._inside(normalised, module, seen), outputs, several
             emit = rule(step.operator, at=at)(call)
             tree = self._inside(emit, module, seen)
         except Unsupported as error:
@@ -250,7 +278,10 @@ class Cells:
             raise Unsupported(f"'{module.path}' calls '{path}', which is not below it", at=module.path)
         found: Any = Name("self")
         for part in inner.split(".") if inner else ():
-            found = index(found, int(part)) if part.isdigit() else attribute(found, part)
+            if part.isidentifier():
+                found = attribute(found, part)
+            else:
+                found = index(found, int(part)) if part.isdigit() else Emit("getattr", found, part)
         return found
 
 
@@ -303,6 +334,10 @@ def _chunked(made: list[Made]) -> list[Made]:
         (outputs, tree, lines[min(i // 3, len(lines) - 1)], several)
         for i, (outputs, tree, _, several) in enumerate(made)
     ]
+
+
+def _is_container(item: Any) -> bool:
+    return isinstance(item, Emit) and item.target in ("nn.SequentialCell", "nn.CellList", "nn.CellDict")
 
 
 def _join(path: str, name: str) -> str:

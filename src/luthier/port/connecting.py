@@ -17,6 +17,7 @@ SYMBOL = re.compile(r"\b[a-z]+\d+\b")
 def connect(scope: Scope, constants: set[Value], needed: set[Value], given: Mapping[str, Value]) -> None:
     """Find what goes into each call and what comes out of it; `needed` is what is used after the scope."""
     after = set(needed)
+    unused: list[Enter] = []
     for step in reversed(scope.steps):
         if isinstance(step, Enter):
             inner = step.scope
@@ -25,8 +26,11 @@ def connect(scope: Scope, constants: set[Value], needed: set[Value], given: Mapp
             inner.inputs = _taken(inner, constants, given)
             step.inputs, step.outputs = list(inner.inputs), list(inner.outputs)
             after |= set(inner.inputs)
+            if not inner.outputs:  # nothing of it is used
+                unused.append(step)
         else:
             after |= set(leaves(step.arguments, Value))
+    scope.steps = [step for step in scope.steps if not any(step is one for one in unused)]
 
 
 def _taken(scope: Scope, constants: set[Value], given: Mapping[str, Value]) -> list[Value]:

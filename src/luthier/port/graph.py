@@ -117,6 +117,7 @@ class Module:
     class_name: str
     kinds: tuple[str, ...] = ()
     arguments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    normalises: tuple[str, Mapping[str, Any]] | None = None  # as which layer's function, in a forward pass of its own
     children: dict[str, Module] = field(default_factory=dict)
     tensors: dict[str, Tensor] = field(default_factory=dict)
     parameters: tuple[str, ...] = ()  # the names of the forward pass's arguments

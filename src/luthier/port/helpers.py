@@ -207,6 +207,33 @@ def resize(
 '''
 
 
+HELPERS["difference"] = '''
+def difference(x: Tensor, axis: int) -> Tensor:
+    """Each value less the one before it."""
+    length = x.shape[axis] - 1
+    return ops.narrow(x, axis, 1, length) - ops.narrow(x, axis, 0, length)
+'''
+
+HELPERS["padded_embedding"] = '''
+def padded_embedding(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
+    """Rows of a table, of which one is never trained."""
+    rows = ops.gather(table, indices, 0)
+    return ops.where((indices == padding_idx).expand_dims(-1), ops.stop_gradient(rows), rows)
+'''
+
+HELPERS["PaddedEmbedding"] = '''
+class PaddedEmbedding(nn.Cell):
+    """A table of which one row is never trained."""
+
+    def __init__(self, vocab_size: int, embedding_size: int, padding_idx: int) -> None:
+        super().__init__()
+        self.padding_idx = padding_idx
+        self.embedding_table = Parameter(ops.zeros((vocab_size, embedding_size)))
+
+    def construct(self, indices: Tensor) -> Tensor:
+        return padded_embedding(self.embedding_table, indices, self.padding_idx)
+'''
+
 HELPERS["lstm_outputs"] = '''
 def lstm_outputs(given: tuple[Tensor, tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
     """What every step gives, the last hidden state and the last cell state."""

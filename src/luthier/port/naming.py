@@ -107,7 +107,8 @@ def _name_by_place(groups: Sequence[_Group], members: set[str]) -> None:
         options = [slot.keyword or slot.member, f"{slot.member}_{slot.keyword}".strip("_")]
         options = [option for option in options if option.isidentifier()] or ["value"]
         options += [f"{options[-1]}{i}" for i in range(2, 1000)]
-        group.name = next(option for option in options if option not in taken and option not in TAKEN)
+        held = members if any(slot.in_body for slot in group.slots) else set()  # it becomes an attribute, too
+        group.name = next(option for option in options if option not in taken | held and option not in TAKEN)
         taken.add(group.name)
 
 

@@ -149,9 +149,7 @@ class TestWhatIsNotCarriedOverExactly:
             (Function(lambda x: f.dropout(x, 0.3, True)), IMAGE, "aten.dropout.default"),
             (Function(lambda x: f.dropout2d(x, 0.3, False)), IMAGE, "aten.feature_dropout.default"),
             (Function(lambda x: f.batch_norm(x, torch.zeros(4), torch.ones(4))), IMAGE, "aten.batch_norm.default"),
-            (nn.Embedding(5, 4, padding_idx=0), TOKENS, "torch.nn.Embedding"),
             (nn.Embedding(5, 4, scale_grad_by_freq=True), TOKENS, "torch.nn.Embedding"),
-            (Function(lambda i: f.embedding(i, torch.ones(5, 4), padding_idx=1)), TOKENS, "aten.embedding.default"),
         ],
     )
     def test_it_is_refused_by_name_with_its_place_and_a_way_out(

@@ -54,7 +54,7 @@ def full(call: Call) -> Emit:
     return Emit("ops.full", call["size"], call["fill_value"], dtype=typed(call))
 
 
-@ports("aten.zeros_like.default", "aten.ones_like.default")
+@ports("aten.zeros_like.default", "aten.ones_like.default", "aten.zero.default")
 def like(call: Call) -> Emit:
     """The other's shape, and its type unless another is asked for."""
     name = "ops.ones_like" if "ones" in call.operator else "ops.zeros_like"

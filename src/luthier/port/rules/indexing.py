@@ -31,6 +31,16 @@ def cut(call: Call) -> Emit:
     )
 
 
+@ports("aten.diff.default")
+def diff(call: Call) -> Emit:
+    """MindSpore's has no kernel on a CPU for whole numbers: a difference of two windows."""
+    if call["n"] != 1:
+        raise Unsupported(f"A difference of order {call['n']} has no rule", at=call.at, hint="Take it step by step.")
+    parts = [part for part in (call["prepend"], call["self"], call["append"]) if part is not None]
+    x = parts[0] if len(parts) == 1 else Emit("ops.cat", tuple(parts), call["dim"])
+    return Emit("difference", x, call["dim"], helpers=("difference",), composed=True)
+
+
 @ports("aten.narrow.default")
 def narrow(call: Call) -> Emit:
     """A range by its length."""
@@ -143,14 +153,8 @@ def one_hot(call: Call) -> Emit:
     return Emit("ops.one_hot", call["self"], call["num_classes"])
 
 
-def plain_embedding(call: Call, padded: bool) -> None:
-    """Refuse what changes the gradient of a row: MindSpore has neither."""
-    if padded:
-        raise Unsupported(
-            f"{call.operator}(padding_idx={call['padding_idx']}) keeps a row from being trained, MindSpore trains it",
-            at=call.at,
-            hint="Leave padding_idx out, and multiply the rows by a mask.",
-        )
+def plain_embedding(call: Call) -> None:
+    """Refuse what weighs the gradient of a row by how often it is taken."""
     if call["scale_grad_by_freq"]:
         raise Unsupported(
             f"{call.operator}(scale_grad_by_freq=True) has no MindSpore equivalent",
@@ -161,11 +165,21 @@ def plain_embedding(call: Call, padded: bool) -> None:
 
 @ports("torch.nn.Embedding")
 def embedding_layer(call: Call) -> Emit:
-    """Another name of the weight."""
-    plain_embedding(call, call["padding_idx"] is not None)
+    """Another name of the weight; MindSpore trains the row of `padding_idx`, which the helper does not."""
+    plain_embedding(call)
     if call["max_norm"] is not None:
         raise Unsupported(
             "Embedding(max_norm=…) changes its weights in the forward pass", at=call.at, hint="Leave max_norm out."
+        )
+    if call["padding_idx"] is not None:
+        return Emit(
+            "PaddedEmbedding",
+            call["num_embeddings"],
+            call["embedding_dim"],
+            call["padding_idx"],
+            weights={"weight": "embedding_table"},
+            helpers=("PaddedEmbedding",),
+            composed=True,
         )
     return Emit(
         "nn.Embedding",
@@ -177,6 +191,9 @@ def embedding_layer(call: Call) -> Emit:
 
 @ports("aten.embedding.default")
 def embedding(call: Call) -> Emit:
-    """A gather of rows."""
-    plain_embedding(call, call["padding_idx"] >= 0)
+    """A gather of rows; that of `padding_idx` is not trained."""
+    plain_embedding(call)
+    if call["padding_idx"] >= 0:
+        arguments = (call["weight"], call["indices"], call["padding_idx"])
+        return Emit("padded_embedding", *arguments, helpers=("padded_embedding",), composed=True)
     return Emit("ops.gather", call["weight"], call["indices"], 0)

@@ -29,6 +29,7 @@ def tree(module: nn.Module, arguments: Arguments, path: str = "", built_at: str 
         class_name=type(module).__name__,
         kinds=tuple(f"torch.nn.{kind.__name__}" for kind in kinds),
         arguments={f"torch.nn.{kind.__name__}": _bound(module, kind) for kind in kinds},
+        normalises=_normalises(module) if not kinds else None,
         children={
             name: tree(child, arguments, f"{path}.{name}" if path else name, _assignments(own).get(name, built_at))
             for name, child in module._modules.items()
@@ -58,6 +59,15 @@ def _kinds(module: nn.Module) -> list[type[nn.Module]]:
     own: Any = type(module)
     found: list[Any] = [base for base in own.__mro__ if getattr(nn, base.__name__, None) is base]
     return [base for base in found if _same(own, base)]
+
+
+def _normalises(module: nn.Module) -> tuple[str, dict[str, Any]] | None:
+    """A batch normalisation that does something besides, and follows the module's training."""
+    own: Any = type(module)
+    base = next((kind for kind in own.__mro__ if kind in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)), None)
+    if base is None or "training" not in own.forward.__code__.co_names:
+        return None
+    return f"torch.nn.{base.__name__}", _bound(module, base)
 
 
 @cache
@@ -156,6 +166,8 @@ def _assignments(kind: Any) -> Mapping[str, str]:
 def _container(module: nn.Module) -> str:
     if isinstance(module, nn.Sequential) and type(module).forward is nn.Sequential.forward:
         return "sequential" if type(module) is nn.Sequential or all(name.isdigit() for name in module._modules) else ""
+    if type(module).forward is not nn.Module.forward:
+        return ""
     if isinstance(module, nn.ModuleList):
         return "list"
     return "dict" if isinstance(module, nn.ModuleDict) else ""

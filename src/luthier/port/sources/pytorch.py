@@ -19,11 +19,13 @@ from luthier.port.graph import Module, Network, Tensor
 from luthier.port.sources.calls import Calls, noted_calls
 from luthier.port.sources.constructing import Arguments
 from luthier.port.sources.examples import Examples
+from luthier.port.sources.inlining import inline_modes
 from luthier.port.sources.modules import dtype_name, tree
 from luthier.port.sources.tracing import Folded, folded
 
 __all__ = ["read_module"]
 
+SHARES = ("p", "drop_prob")  # of what dropouts of any kind leave out
 MAY_ALIAS = ("dropout", "feature_dropout", "alpha_dropout", "lift_fresh_copy")
 
 
@@ -64,16 +66,16 @@ def _network(module: nn.Module, records: Module, found: Folded, program: Exporte
         arrays=lambda name: _array(everything[name]),
         loose=tuple(name for name in everything if name not in kept),
         ties=tuple((name, other) for name, other in ties if name != other),
-        notes=tuple(_silent(records, found, calls)),
+        notes=tuple(_silent(module, records, found, calls)),
     )
 
 
-def _silent(records: Module, found: Folded, calls: Calls) -> Iterator[tuple[str, str]]:
+def _silent(root: nn.Module, records: Module, found: Folded, calls: Calls) -> Iterator[tuple[str, str]]:
     """The modules that are called and do nothing in evaluation: what they do in training is not in the graph."""
     heard = {enter.scope.module.path for enter in found.scope.calls()}
     for module in records.walk():
         idle = module.path in calls and module.path not in heard
-        if idle and module.path and not module.container and "torch.nn.Identity" not in module.kinds:
+        if idle and module.path and not module.container and _acts_in_training(root.get_submodule(module.path)):
             yield (
                 module.path,
                 f"{module.class_name} does nothing in evaluation: what it does in training is not carried over",
@@ -81,6 +83,15 @@ def _silent(records: Module, found: Folded, calls: Calls) -> Iterator[tuple[str,
         dropout = module.arguments.get("torch.nn.MultiheadAttention", {}).get("dropout")
         if dropout and module.path in calls:
             yield module.path, f"The attention's dropout of {dropout} acts in training alone, and is not carried over"
+
+
+def _acts_in_training(module: nn.Module) -> bool:
+    """Unless its share is zero, or its forward pass never asks whether it trains."""
+    shares = [getattr(module, name, None) for name in SHARES]
+    if any(isinstance(share, int | float) for share in shares):
+        return any(shares)
+    parts = [type(part) for part in module.modules()]
+    return any("training" in part.forward.__code__.co_names for part in parts if hasattr(part.forward, "__code__"))
 
 
 def _record(name: str, tensor: torch.Tensor) -> Tensor:
@@ -111,6 +122,7 @@ def _exported(module: nn.Module, inputs: Examples, opens: Examples, calls: Calls
         except Exception:  # whatever a module cannot do with an open length
             calls.clear()
             program = _fixed(module, values, inputs)
+        inline_modes(program.graph_module)
         return program if _is_pure(program) else program.run_decompositions({})
 
 

@@ -114,7 +114,10 @@ class TorchReference:
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         """Some or all."""
-        self.module.load_state_dict({k: torch.from_numpy(np.array(v)) for k, v in arrays.items()}, strict=False)
+        own = self.module.state_dict()
+        with torch.no_grad():
+            for name in own.keys() & arrays.keys():
+                own[name].copy_(torch.from_numpy(np.array(arrays[name])))
         self.refresh()
 
     def statistics(self, module: nn.Module) -> Arrays:
