@@ -1,9 +1,10 @@
 """What a second worker brings, and what a study itself costs, in time and in memory.
 
-`python -m benchmarks.workers`. Rounds of one worker and of two alternate; a round's trials are LeNet-5 on the digits,
-each to its end, and its time runs from the first epoch's end to the last. Others may use the machine meanwhile: so the
-load stands beside each round, and two workers are also judged by what they would bring if each had a core of its own,
-which is the CPU time that their trials took against the study's wall time in the same round.
+`python -m benchmarks.workers`, or with another number of rounds behind it.
+
+Rounds of one worker and of two alternate; a round's trials are LeNet-5 on the digits, each to its end, and its time
+runs from the first epoch's end to the last. Others may use the machine meanwhile: so the load and a trial's CPU time
+stand beside each round. Where the load is above the cores, one worker and two compete with others in different numbers.
 
 The overhead is the time in which the study decides and writes, as a share of its trials' time. How it and the memory
 grow with the number of trials is measured without training: the same entries, told to the study's state and searcher.
@@ -70,10 +71,10 @@ def measured(workers: int, folder: Path) -> Round:
     )
 
 
-def compared() -> None:
+def compared(count: int) -> None:
     rounds: dict[int, list[Round]] = {1: [], 2: []}
     print("| round | workers | s a trial | CPU s a trial | load |\n| ---: | ---: | ---: | ---: | ---: |")
-    for number in range(1, ROUNDS + 1):
+    for number in range(1, count + 1):
         for workers in (1, 2):
             with tempfile.TemporaryDirectory() as folder:
                 one = measured(workers, Path(folder) / "study")
@@ -85,7 +86,6 @@ def compared() -> None:
     share = median(one.overhead for both in rounds.values() for one in both)
     print(f"\ntwo workers: {median(ratios):.2f} times the trials of one, each pair of rounds {shown(ratios)}")
     print(f"a trial takes {median(more):.2f} times the CPU time beside another; workers train {median(busy):.0%} of it")
-    print(f"so {2 * median(busy) / median(more):.2f} times the trials, had each worker a core of its own")
     print(f"overhead {share:.2%} of the trials' time, with trials of {rounds[1][0].trial_s:.1f} s")
 
 
@@ -126,11 +126,11 @@ def growth() -> None:
         print(f"| {count:,} | {median(seconds[-50:]):.3f} | {used:.1f} |", flush=True)
 
 
-def main() -> None:
-    compared()
+def main(rounds: str = str(ROUNDS)) -> None:
+    compared(int(rounds))
     growth()
-    print(f"\nMedians of {ROUNDS} rounds of {TRIALS} trials. {machine('optuna')}", file=sys.stdout)
+    print(f"\nMedians of {rounds} rounds of {TRIALS} trials. {machine('optuna')}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

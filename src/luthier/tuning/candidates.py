@@ -18,7 +18,7 @@ from luthier.strategy import learning_rates
 from luthier.training import Metrics, evaluate
 from luthier.tuning.range_test import endless
 
-__all__ = ["Candidate", "Judging", "Tried", "compare"]
+__all__ = ["Candidate", "Judging", "Tried", "as_good", "compare"]
 
 STAGES = (0.25, 0.5, 1.0)  # of a pre-training, after each of which the losers stop
 SIGMAS = 2.0
@@ -44,6 +44,7 @@ class Tried(Struct, kw_only=True):
     steps: int = 0
     accuracy: float | None = None  # percent, on the validation part
     loss: float | None = None
+    samples: int = 0  # that it was judged on
     ended: str = ""  # why it did not go on to the end
     curve: list[tuple[int, float, float]] = []  # step, accuracy, loss
 
@@ -87,11 +88,10 @@ class Candidate:
         assert self.data.validation is not None
         part = _Beginning(self.data.validation, self.judging.evaluation_total_steps)
         metrics = evaluate(self.session.logits, part)
-        self.tried.accuracy, self.tried.loss = metrics.accuracy, metrics.loss
+        self.tried.accuracy, self.tried.loss, self.tried.samples = metrics.accuracy, metrics.loss, metrics.samples
         self.tried.curve.append((self.tried.steps, metrics.accuracy, metrics.loss))
         if not np.isfinite(metrics.loss):
             self.tried.ended = f"the validation loss was not finite at step {self.tried.steps}"
-        self.samples = metrics.samples
         return metrics
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ def _without_losers(live: list[Candidate]) -> list[Candidate]:
         tried = candidate.tried
         if order.index(tried) >= allowed:
             tried.ended = f"in the worse half at step {tried.steps}"
-        elif _clearly_worse(tried, best, candidate.samples, by_acc=by_acc):
+        elif _clearly_worse(tried, best, tried.samples, by_acc=by_acc):
             tried.ended = f"clearly worse at step {tried.steps}"
         else:
             kept.append(candidate)
@@ -156,12 +156,15 @@ def _without_losers(live: list[Candidate]) -> list[Candidate]:
 
 
 def _clearly_worse(tried: Tried, best: Tried, samples: int, *, by_acc: bool) -> bool:
-    assert tried.accuracy is not None
-    assert best.accuracy is not None
-    assert tried.loss is not None
-    assert best.loss is not None
+    return not as_good(tried, best, samples, by_acc=by_acc, sigmas=SIGMAS)
+
+
+def as_good(tried: Tried, best: Tried, samples: int, *, by_acc: bool, sigmas: float = 1.0) -> bool:
+    """Whether chance explains that it is not the best: so many images were judged."""
+    if tried.accuracy is None or best.accuracy is None or tried.loss is None or best.loss is None:
+        return False
     if not by_acc:
-        return tried.loss > best.loss * (1 + CLEAR_LOSS)
+        return tried.loss <= best.loss * (1 + CLEAR_LOSS)
     share = best.accuracy / 100
     chance = 100 * sqrt(2 * max(share * (1 - share), 1e-4) / samples)
-    return tried.accuracy < best.accuracy - SIGMAS * chance
+    return tried.accuracy >= best.accuracy - sigmas * chance

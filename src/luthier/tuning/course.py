@@ -15,7 +15,7 @@ from luthier.engines import Session
 from luthier.errors import TrainingError
 from luthier.recipe import ParamSpec, Recipe, flattened, override
 from luthier.training import open_parts, start_from
-from luthier.tuning.candidates import Candidate, Judging, Tried, compare, ranked
+from luthier.tuning.candidates import Candidate, Judging, Tried, as_good, compare, ranked
 from luthier.tuning.functions import optimizer_overrides
 from luthier.tuning.selection import shown
 
@@ -90,7 +90,7 @@ class Course:
                 f"No candidate for {path} could be trained: {order[0].ended}",
                 hint="Give lower learning rates, or begin from another recipe.",
             )
-        chosen = self._unless_equal(order, before, equal_within)
+        chosen = self._lowest(order) if path == RATE else self._unless_equal(order, before, equal_within)
         for tried in results:
             self.known[self._key(self._with_rate(path, tried.value))] = tried
         self.tried += results
@@ -115,6 +115,13 @@ class Course:
 
     def _key(self, setting: dict[str, Any]) -> str:
         return repr(self.recipe_with(setting))
+
+    def _lowest(self, order: list[Tried]) -> Tried:
+        """Of the rates that chance does not tell apart: a full training is far longer at a high one, and may fail."""
+        by_acc, best = self.judging.by_acc, order[0]
+        level = [one for one in order if one.steps == best.steps and not one.ended]
+        equal = [one for one in level if as_good(one, best, best.samples, by_acc=by_acc)]
+        return min(equal or [best], key=lambda one: float(one.value))
 
     def _unless_equal(self, order: list[Tried], before: Any, equal_within: float) -> Tried:
         """Short trainings hardly show what a weight decay does: a difference that is too small changes nothing."""

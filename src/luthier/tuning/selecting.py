@@ -35,7 +35,7 @@ LARGE = 1_000_000  # parameters
 RANGES = {"small": (1e-4, 3.0), "large": (1e-5, 1.0)}
 ADAPTIVE = 1 / 30  # Adam's steps have the rate's own size, whatever the gradient's
 RATES = 4  # candidates within the interval
-NEAR = (0.5, 2.0)  # around the rate, once the other values are known
+NEAR = (0.5,)  # of the rate, once the other values are known: no more, since a full training would be at it for longer
 
 
 def select(
