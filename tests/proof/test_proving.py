@@ -177,6 +177,52 @@ def test_inputs_of_the_wrong_shape_are_the_user_s(write: Write) -> None:
         prove(*pair(write), "4,2,8,8")
 
 
+def test_a_sub_network_becomes_a_test_that_can_be_kept(write: Write, tmp_path: Path) -> None:
+    prove(*pair(write, WRONG), "4,3,8,8", each="body", output=tmp_path / "body", steps=0)
+    prove(*pair(write, WRONG), "4,3,8,8", each="norm", output=tmp_path / "norm", steps=0)
+    for layer, fails in (("body", True), ("norm", False)):
+        text = (tmp_path / layer / f"test_{layer}.py").read_text("utf-8")
+        found: dict[str, Any] = {}
+        exec(compile(text, layer, "exec"), found)
+        if fails:
+            with pytest.raises(AssertionError, match="tanh approximation"):
+                found["test_body"]()
+        else:
+            found["test_norm"]()
+
+
+def test_a_recipe_gives_data_loss_optimizer_schedule_and_metric(write: Write) -> None:
+    reference = write("ref.py", DIGITS.format(framework="torch", base="Module", forward="forward", dense="Linear"))
+    body = DIGITS.format(framework="mindspore", base="Cell", forward="construct", dense="Dense")
+    overrides = ["data.eval_limit=64", "strategy.optimizer={name='adamw',weight_decay=0.1}", "strategy.epochs=1"]
+    verdict = prove(
+        f"{reference}:Net", f"{write('my.py', body)}:Net", recipe="lenet5-digits", overrides=overrides, steps=3
+    )
+    assert verdict.proven, verdict_text(verdict)
+    passed = {rung.name for rung in verdict.rungs if rung.status == "passed"}
+    assert {"loss", "optimizer steps", "further steps", "metric"} <= passed
+    assert verdict.rung("metric").figures["images"] == 64
+    optimizers = list(verdict.rung("optimizer steps").figures)
+    assert len(optimizers) == 1, optimizers
+    assert "adamw" in optimizers[0].lower()
+
+
+DIGITS = """
+from {framework} import nn
+
+class Net(nn.{base}):
+    def __init__(self):
+        super().__init__()
+        self.flatten = nn.Flatten()
+        self.first = nn.{dense}(1024, 16)
+        self.act = nn.ReLU()
+        self.last = nn.{dense}(16, 10)
+
+    def {forward}(self, x):
+        return self.last(self.act(self.first(self.flatten(x))))
+"""
+
+
 def test_mistakes_have_one_sentence_each(write: Write, tmp_path: Path) -> None:
     reference, candidate = pair(write)
     with pytest.raises(ProofError, match="No inputs to run the networks on"):

@@ -10,6 +10,7 @@ from luthier.port.emit import Emit, Unsupported
 
 __all__ = ["Finding", "Outcome"]
 
+WRITTEN = {"index": "[…]", "same": "", "tuple": "(…)", "formula": "", "attribute": "."}  # what is no operator's name
 Outcome = Literal["ported", "composed", "refused"]
 
 
@@ -33,7 +34,7 @@ class Finding(Struct, frozen=True, kw_only=True):
             operator=operator,
             outcome="composed" if emit.composed else "ported",
             at=at,
-            target=emit.target,
+            target=WRITTEN.get(emit.target, emit.target.removeprefix("infix ").removeprefix("unary ")),
             note=emit.note,
         )
 

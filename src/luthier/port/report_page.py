@@ -73,7 +73,7 @@ def page(report: Report, emitted: str, language: Language = "en") -> str:
         f'<section class="dim">{words["hint"]}</section><main>',
         f'<div class="tree"><ul>{_node(report.tree)}</ul></div>',
         f'<div id="source">{"".join(_sources(report.tree))}</div>',
-        f'<div id="emitted">{_file("model.py", emitted, hidden=False)}</div>',
+        f'<div id="emitted">{_file(_script(report), emitted, hidden=False)}</div>',
         f"</main><script>{SCRIPT}</script></body></html>\n",
     ]
     return "".join(parts)
@@ -88,11 +88,11 @@ def _operators(report: Report, words: Mapping[str, str]) -> str:
 def _cells(operator: Operator, words: Mapping[str, str]) -> str:
     runs = [words["yes" if operator.modes[mode] else "no"] for mode in ("GRAPH", "PYNATIVE")]
     places = ", ".join(f"{Path(place).name}" for place in operator.at if place)
-    told = " ".join(text for text in (operator.reason, operator.hint, operator.note) if text)
+    told = "<br>".join(escape(text) for text in (operator.reason, operator.hint, operator.note) if text)
     texts = [operator.name, str(operator.count), "", operator.target, *runs, words[operator.difficulty]]
     cells = [f"<td>{escape(text)}</td>" for text in texts]
     cells[2] = f'<td class="{CLASSES[operator.outcome]}">{words[operator.outcome]}</td>'
-    return "".join(cells) + f'<td>{escape(told)} <span class="dim">{escape(places)}</span></td>'
+    return "".join(cells) + f'<td>{told} <span class="dim">{escape(places)}</span></td>'
 
 
 def _features(report: Report, words: Mapping[str, str]) -> Iterator[str]:
@@ -111,6 +111,11 @@ def _node(node: Node) -> str:
     link = f'<a class="{node.color}" {places}>{label}</a>'
     inner = "".join(map(_node, node.children))
     return f"<li>{link}{f'<ul>{inner}</ul>' if inner else ''}</li>"
+
+
+def _script(report: Report) -> str:
+    """The emitted file's place in the folder, as the tree has it."""
+    return report.tree.emitted_line.rpartition(":")[0] or "model.py"
 
 
 def _sources(tree: Node) -> Iterator[str]:

@@ -14,7 +14,7 @@ body { margin: 0; font: 14px/1.5 system-ui, "Noto Sans CJK SC", sans-serif;
 header, section { padding: 12px 20px; } h1 { font-size: 18px; margin: 4px 0; } h2 { font-size: 15px; margin: 8px 0; }
 table { border-collapse: collapse; } td, th { text-align: left; padding: 3px 12px 3px 0; vertical-align: top;
         border-bottom: 1px solid var(--line); } .dim { color: var(--dim); }
-.green::before, .yellow::before, .red::before { content: "\\25CF "; } .green::before { color: var(--green); }
+.green::before, .yellow::before, .red::before { content: "\\25CF\\A0"; } .green::before { color: var(--green); }
 .yellow::before { color: var(--yellow); } .red::before { color: var(--red); }
 main { display: grid; grid-template-columns: minmax(200px, 1fr) 2fr 2fr; gap: 1px;
         background: var(--line); height: 78vh; }

@@ -32,9 +32,16 @@ def linspace(call: Call) -> Emit:
     return Emit(".astype", Emit("ops.linspace", float(call["start"]), float(call["end"]), call["steps"]), typed(call))
 
 
+def single(call: Call, value: Any) -> Emit:
+    """A tensor of one number and no axis."""
+    return Emit("Tensor", bool(value) if call.outputs[0].dtype == "bool_" else value, typed(call))
+
+
 @ports("aten.zeros.default", "aten.new_zeros.default")
 def zeros(call: Call) -> Emit:
-    """Of truth values MindSpore has none on a CPU: they are compared."""
+    """MindSpore has none without an axis on a CPU, nor any of truth values, which are compared."""
+    if call["size"] == ():
+        return single(call, 0)
     if call.outputs[0].dtype == "bool_":
         return infix(">", Emit("ops.zeros", call["size"]), 0)
     return Emit("ops.zeros", call["size"], typed(call))
@@ -42,7 +49,9 @@ def zeros(call: Call) -> Emit:
 
 @ports("aten.ones.default", "aten.new_ones.default")
 def ones(call: Call) -> Emit:
-    """Of truth values MindSpore has none on a CPU: they are compared."""
+    """MindSpore has none without an axis on a CPU, nor any of truth values, which are compared."""
+    if call["size"] == ():
+        return single(call, 1)
     if call.outputs[0].dtype == "bool_":
         return infix(">", Emit("ops.ones", call["size"]), 0)
     return Emit("ops.ones", call["size"], typed(call))
@@ -51,6 +60,8 @@ def ones(call: Call) -> Emit:
 @ports("aten.full.default", "aten.new_full.default")
 def full(call: Call) -> Emit:
     """MindSpore 2.10 makes whole numbers where no type is said."""
+    if call["size"] == ():
+        return single(call, call["fill_value"])
     return Emit("ops.full", call["size"], call["fill_value"], dtype=typed(call))
 
 

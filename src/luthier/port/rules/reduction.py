@@ -125,8 +125,10 @@ def logsumexp(call: Call) -> Emit:
 
 @ports("aten.cumsum.default")
 def cumsum(call: Call) -> Emit:
-    """The same function."""
-    return typed(call, Emit("ops.cumsum", call["self"], call["dim"]))
+    """MindSpore counts no truth values: they become numbers first."""
+    counted = call["self"].dtype == "bool_"
+    x = Emit(".astype", call["self"], Name("ms.int32")) if counted else call["self"]
+    return typed(call, Emit("ops.cumsum", x, call["dim"]))
 
 
 @ports("aten.cumprod.default")
