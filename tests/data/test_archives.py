@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import random
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from luthier.data.archives import unpack
 from luthier.errors import DataError
+from tests.store.test_durable import largest_file
 
 
 def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
@@ -69,6 +71,30 @@ def test_a_link_is_neither_made_nor_followed(
 def test_a_device_is_refused(archive: Callable[..., Path], tmp_path: Path) -> None:
     with pytest.raises(DataError, match="The archive holds a device"):
         unpack(archive(member("set/pipe", tarfile.FIFOTYPE)), tmp_path / "out")
+
+
+def test_a_disk_that_fills_up_is_told(tmp_path: Path) -> None:
+    path, large = tmp_path / "set.tar", tarfile.TarInfo("set/a.bin")
+    large.size = 1 << 16
+    with tarfile.open(path, "w") as tar:
+        tar.addfile(large, io.BytesIO(bytes(large.size)))
+    with largest_file(1 << 12), pytest.raises(DataError, match=r"Could not unpack set\.tar: File too large") as caught:
+        unpack(path, tmp_path / "out")
+    assert caught.value.at == str(tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])
+def test_one_that_is_damaged_in_the_middle_is_named(kind: str, tmp_path: Path) -> None:
+    path, large = tmp_path / f"set.tar.{kind}", tarfile.TarInfo("set/a.bin")
+    large.size = 1 << 18
+    with tarfile.open(path, f"w:{kind}") as tar:  # type: ignore[call-overload]
+        tar.addfile(large, io.BytesIO(random.Random(0).randbytes(large.size)))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 400] = bytes(400)
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="Not an archive that can be read") as caught:
+        unpack(path, tmp_path / "out")
+    assert caught.value.at == str(path)
 
 
 def test_what_is_no_archive_or_a_cut_one_is_named(archive: Callable[..., Path], tmp_path: Path) -> None:

@@ -102,7 +102,8 @@ def test_a_set_that_is_nowhere_says_where_was_looked_and_how_to_get_it(tmp_path:
     with pytest.raises(DataError) as caught:
         opened(tmp_path)
     assert str(tmp_path / "cifar10") in caught.value.sentence
-    assert caught.value.hint == "Run `luthier data get cifar10`, or set data.path to the folder that holds it."
+    command = f"luthier data get cifar10 --data-root {tmp_path}"
+    assert caught.value.hint == f"Run `{command}`, or set data.path to the folder that holds it."
 
 
 def test_a_file_of_the_wrong_size_is_named_with_both_sizes(tmp_path: Path) -> None:

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from luthier.data import Source, arrays, grid, open_data, open_source
+from luthier.data import Source, arrays, grid, open_data, open_source, undrawable
 from luthier.data.grid import CELL, MARGIN, TITLE
 from luthier.recipe import CenterCrop, Data, RandomCrop, Resize
 
 Make = Callable[..., Source]
+grids = import_module("luthier.data.grid")  # whose name the function of it hides
 
 
 def cell(sheet: Image.Image, column: int = 0) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
@@ -43,17 +46,56 @@ def test_any_number_of_samples_fits(numbered: Make, count: int) -> None:
 
 def test_every_image_has_its_class_name_below(numbered: Make) -> None:
     source = numbered(shape=(32, 32, 3))
-    empty = arrays(source.train.images, source.train.labels, source.eval.images, source.eval.labels, classes=[" "] * 5)  # type: ignore[arg-type]
+    empty = replace(source, classes=tuple(" " * (1 + label) for label in range(5)))
     caption = (MARGIN, MARGIN + TITLE + CELL, MARGIN + CELL, MARGIN + TITLE + CELL + 22)
     named, blank = (np.asarray(grid(each, "train", 6).crop(caption)) for each in (source, empty))
     assert named.min() < 64
     assert blank.min() == 255
 
 
-@pytest.mark.parametrize("name", ["a class name that is far too long for its cell", "猫", "tälkki"])
-def test_names_of_any_length_and_script_are_drawn(name: str) -> None:
-    images = np.zeros((4, 32, 32, 3), np.uint8)
-    grid(arrays(images, [0] * 4, images, [0] * 4, classes=[name], name=name))
+def caption(name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """What stands below the one image of a set with one class."""
+    images = np.zeros((1, 32, 32, 3), np.uint8)
+    sheet = grid(arrays(images, [0], images, [0], classes=[name]))
+    return np.asarray(sheet.crop((0, MARGIN + TITLE + CELL, sheet.width, sheet.height)))
+
+
+@pytest.mark.parametrize("name", ["a class name that is far too long for its cell", "tälkki", "two\nlines"])
+def test_names_of_any_length_are_drawn(name: str) -> None:
+    assert caption(name).min() < 64
+
+
+@pytest.mark.parametrize("names", [("猫", "狗"), ("кот", "пёс"), ("tälkki", "tölkki")])
+def test_the_letters_of_every_name_are_drawn_or_its_number(names: tuple[str, str]) -> None:
+    """A box in place of a letter is the same for every letter."""
+    first, second = (caption(name) for name in names)
+    if undrawable(names):
+        np.testing.assert_array_equal(first, caption("class 0"))
+    else:
+        assert (first != second).any()
+
+
+def test_a_class_whose_letters_no_font_has_goes_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert undrawable(["cat", "\U0010fffe"]) == ["\U0010fffe"]
+    np.testing.assert_array_equal(caption("\U0010fffe"), caption("class 0"))
+    monkeypatch.setattr(grids, "WIDE_FONTS", ())
+    grids._fonts.cache_clear()
+    assert undrawable(["猫", "cat"]) == ["猫"]
+    np.testing.assert_array_equal(caption("猫"), caption("class 0"))
+    grids._fonts.cache_clear()
+
+
+@pytest.mark.skipif(not len(grids._fonts(13)) > 1, reason="no font with Chinese is here")
+def test_chinese_is_drawn_where_a_font_has_it() -> None:
+    assert undrawable(["猫", "狗"]) == []
+    assert (caption("猫") != caption("class 0")).any()
+
+
+def test_images_of_other_channels_show_the_first_and_the_title_says_so() -> None:
+    layers = np.random.default_rng(0).integers(0, 256, (1, 32, 32, 5), np.uint8)
+    both = (arrays(given, [0], given, [0], classes=["a class"]) for given in (layers, layers[..., :1]))
+    five, one = (grid(source) for source in both)
+    np.testing.assert_array_equal(cell(five), cell(one))
 
 
 def test_images_of_various_sizes_are_made_to_fit(class_folders: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ def source():
 
 def from_path(path):
     return IMAGES, LABELS, IMAGES[:2], LABELS[:2], [path, "b", "c"]
+
+def lazy():
+    from neighbour import LABELS
+    return IMAGES, LABELS, IMAGES[:2], LABELS[:2]
 
 def raising():
     return {}["absent"]
@@ -54,6 +59,14 @@ def test_a_factory_may_return_arrays_arrays_with_class_names_or_a_source(file: P
 
 def test_a_factory_is_called_with_the_recipes_path_where_there_is_one(file: Path) -> None:
     assert open_source(f"{file}:from_path", path="here").classes[0] == "here"
+
+
+def test_a_factory_may_import_a_module_beside_it_when_it_is_called(file: Path) -> None:
+    (file.parent / "neighbour.py").write_text("LABELS = [0, 1, 1, 0, 1, 1]")
+    before = list(sys.path)
+    assert open_source(f"{file}:lazy").classes == ("0", "1")
+    assert sys.path == before
+    del sys.modules["neighbour"]
 
 
 def test_a_recipe_can_name_it(file: Path) -> None:

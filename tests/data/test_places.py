@@ -39,6 +39,13 @@ def test_a_set_that_is_nowhere_names_every_place(tmp_path: Path, monkeypatch: py
     assert "luthier data get mnist" in str(caught.value)
 
 
+def test_a_root_that_was_named_is_named_in_the_command_that_would_fetch_into_it(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=f"`luthier data get mnist --data-root {tmp_path}/new`"):
+        open_source("mnist", root=tmp_path / "new")
+    with pytest.raises(DataError, match="--data-root 'my sets'`"):
+        open_source("cifar10", root="my sets")
+
+
 def test_every_source_is_known_by_its_name() -> None:
     assert names() == ("cifar10", "cifar100", "digits", "fashion-mnist", "folder", "mindrecord", "mnist")
 

@@ -45,6 +45,11 @@ def test_a_file_that_cannot_be_read_or_cut_is_named(file: Path, tmp_path: Path) 
     assert caught.value.at == str(file)
 
 
+def test_a_file_in_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="The image file cannot be read: File name too long"):
+        read_images([tmp_path / ("a" * 300)], shape=(32, 32, 3))
+
+
 def test_a_network_of_other_channels_cannot_be_shown_a_file(file: Path) -> None:
     with pytest.raises(DataError, match="Image files have 1 or 3 channels, the network takes 4"):
         read_images([file], shape=(32, 32, 4))

@@ -62,6 +62,22 @@ def test_another_size_and_colour_are_fitted_and_said(
     assert prediction.notes == ("128×96 pixels, seen as 32×32", "in colour, seen in grey")
 
 
+def test_a_photograph_is_seen_upright_and_that_is_said(
+    trained_once: Run, tmp_path: Path, digit: tuple[Image.Image, str]
+) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    lying = digit[0].resize((96, 128)).transpose(Image.Transpose.ROTATE_90)
+    lying.save(tmp_path / "phone.png", exif=exif)
+    (prediction,) = predict(trained_once, [tmp_path / "phone.png"], top=10)
+    (upright,) = predict(trained_once, [saved(digit[0].resize((96, 128)), tmp_path)], top=10)
+    assert prediction.labels == upright.labels
+    assert prediction.notes == (
+        "turned upright, as its camera says; class folders are read as the files lie",
+        "128×96 pixels, seen as 32×32",
+    )
+
+
 def test_dark_on_light_is_named_and_inverted_only_when_asked(
     trained_once: Run, tmp_path: Path, digit: tuple[Image.Image, str]
 ) -> None:

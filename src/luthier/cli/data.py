@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -40,6 +40,7 @@ def list_sets(as_json: Json = False) -> None:
 def get(
     name: Annotated[str, typer.Argument(help="A data set.")],
     data_root: DataRoot = None,
+    as_json: Json = False,
 ) -> None:
     """Download a data set from its publisher: checked, and resumed where it broke off."""
     from rich.console import Console
@@ -48,16 +49,21 @@ def get(
     from luthier.data import get as fetch
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bars:
-        tasks: dict[str, TaskID] = {}
+    bars = Progress(*columns, console=Console(stderr=True))
+    tasks: dict[str, TaskID] = {}
 
-        def show_bytes(file: str, done: int, total: int) -> None:
-            if file not in tasks:
-                tasks[file] = bars.add_task(file)
-            bars.update(tasks[file], completed=done, total=total or None)
+    def show_bytes(file: str, done: int, total: int) -> None:
+        bars.start()
+        if file not in tasks:
+            tasks[file] = bars.add_task(file)
+        bars.update(tasks[file], completed=done, total=total or None)
 
+    try:
         place = fetch(name, root=data_root, progress=show_bytes)
-    typer.echo(str(place))
+    finally:
+        if tasks:  # a bar that never began would leave an empty line
+            bars.stop()
+    _print_place(place, as_json=as_json)
 
 
 @data.command()
@@ -67,6 +73,7 @@ def pack(
     shards: Annotated[int, typer.Option(help="How many files each part is split into.")] = 1,
     path: SetPath = "",
     data_root: DataRoot = None,
+    as_json: Json = False,
 ) -> None:
     """Write a data set as MindRecord files, which either engine trains from and MindSpore reads."""
     from rich.console import Console
@@ -89,7 +96,7 @@ def pack(
     finally:
         if tasks:
             bars.stop()
-    typer.echo(str(place))
+    _print_place(place, as_json=as_json)
 
 
 @data.command()
@@ -100,12 +107,31 @@ def show(
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many images.")] = 40,
     path: SetPath = "",
     data_root: DataRoot = None,
+    as_json: Json = False,
 ) -> None:
     """Draw samples with their labels."""
-    from luthier.data import grid, open_source
+    from luthier.data import grid, open_source, undrawable
     from luthier.store import write_picture
 
-    def draw(file: BinaryIO, form: str) -> None:
-        grid(open_source(name, path=path, root=data_root), split, count).save(file, form)
+    told: dict[str, Any] = {}
 
-    typer.echo(str(write_picture(output, draw)))
+    def draw(file: BinaryIO, form: str) -> None:
+        source = open_source(name, path=path, root=data_root)
+        grid(source, split, count).save(file, form)
+        whole, without = len(source.part(split)), undrawable(source.classes)
+        told.update(name=source.name, split=split, samples=min(count, whole), images=whole, classes=source.classes)
+        if without:
+            typer.echo(f"No font here has the letters of {', '.join(without[:3])}: such classes go by number", err=True)
+
+    place = write_picture(output, draw)
+    if as_json:
+        print_json({"path": str(place), **told})
+    else:
+        typer.echo(str(place))
+
+
+def _print_place(place: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"path": str(place)})
+    else:
+        typer.echo(str(place))

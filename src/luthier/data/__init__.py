@@ -3,10 +3,11 @@
 from luthier.data.batch import Batch
 from luthier.data.batches import Batches
 from luthier.data.dataset import DataSet
+from luthier.data.decoding import ImageFacts, image_facts
 from luthier.data.description import Description, describe, stated
 from luthier.data.downloads import Download, RemoteFile
 from luthier.data.getting import get
-from luthier.data.grid import grid
+from luthier.data.grid import grid, undrawable
 from luthier.data.memory import arrays
 from luthier.data.opening import open_data
 from luthier.data.packing import pack
@@ -22,6 +23,7 @@ __all__ = [
     "Description",
     "Download",
     "Files",
+    "ImageFacts",
     "Part",
     "Pictures",
     "RemoteFile",
@@ -32,6 +34,7 @@ __all__ = [
     "downloadable",
     "get",
     "grid",
+    "image_facts",
     "names",
     "open_data",
     "open_source",
@@ -39,4 +42,5 @@ __all__ = [
     "read_images",
     "roots",
     "stated",
+    "undrawable",
 ]

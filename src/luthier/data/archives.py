@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import tarfile
 import zlib
@@ -21,8 +22,10 @@ def unpack(archive: Path, folder: Path) -> None:
                 _check(member, archive)
             for member in members:
                 _write(tar, member, folder)
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise DataError(f"Not an archive that can be read: {error}", at=str(archive)) from error
+    except OSError as error:
+        raise DataError(f"Could not unpack {archive.name}: {error.strerror or error}", at=str(folder)) from error
 
 
 def _check(member: tarfile.TarInfo, archive: Path) -> None:

@@ -72,6 +72,19 @@ class DataSet:
             raise DataError(sentence, at=self.name, hint=held)
         return there[name]
 
+    def require_one_size(self, network: str) -> None:
+        """Refuse parts that a network could not judge, which would fail only once it is evaluated."""
+        for name, part in (("validation", self.validation), ("evaluation", self.eval)):
+            if part is not None and part.shape != self.shape:
+                sizes = "×".join(map(str, self.shape[:2])), "×".join(map(str, part.shape[:2]))
+                raise DataError(
+                    f"{network} takes images of one size: those to train on are {sizes[0]}, those of the {name} part "
+                    f"{sizes[1]}",
+                    at="data.eval",
+                    hint="Give both one size in data.train and data.eval, such as "
+                    f"[{{name = 'resize', size = {self.shape[0]}, stretch = true}}].",
+                )
+
     def sample(self, split: str, count: int) -> Samples:
         """Images of a part as the network sees them, and their labels."""
         return self.split(split).sample(count)

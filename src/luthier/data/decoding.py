@@ -8,30 +8,55 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from luthier.data.orientation import LYING, UPRIGHT, orientation_of, turned_upright
 from luthier.errors import DataError
 
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = ["SUFFIXES", "decode", "decode_bytes", "image_size", "size_of_bytes"]
+__all__ = ["SUFFIXES", "decode", "decode_bytes", "image_facts", "image_size", "printable", "size_of_bytes"]
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 DAMAGE = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error)  # what Pillow's readers raise
 
 
-def decode(path: Path, *, channels: int = 3) -> Image.Image:
-    """The image in colour, or for one channel in grey."""
-    with _opened(path, str(path)) as image:
-        return _converted(image, "L" if channels == 1 else "RGB")
+def printable(path: Path | str) -> str:
+    """A path as it can be logged: a name may hold bytes that no text has."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
+
+
+def decode(path: Path, *, channels: int = 3, upright: bool = False) -> Image.Image:
+    """The image in colour, or for one channel in grey; `upright` turns it as a camera says that it was held."""
+    with _opened(path, printable(path)) as image:
+        converted = _converted(image, "L" if channels == 1 else "RGB")
+        return turned_upright(converted, orientation_of(image)) if upright else converted
+
+
+class ImageFacts(NamedTuple):
+    """What a file says of its image: its size when it is upright, whether it must be turned for that, its colours."""
+
+    height: int
+    width: int
+    turned: bool
+    grey: bool
+
+
+def image_facts(path: Path) -> ImageFacts:
+    """From the file's head alone."""
+    with _opened(path, printable(path)) as image:
+        orientation = orientation_of(image)
+        height, width = (image.width, image.height) if orientation in LYING else (image.height, image.width)
+        grey = image.mode in ("1", "L", "LA") or image.mode.startswith("I")
+        return ImageFacts(height=height, width=width, turned=orientation != UPRIGHT, grey=grey)
 
 
 def image_size(path: Path) -> tuple[int, int]:
     """Height and width, from the file's head alone."""
-    with _opened(path, str(path)) as image:
+    with _opened(path, printable(path)) as image:
         return image.height, image.width
 
 

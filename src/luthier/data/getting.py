@@ -69,10 +69,13 @@ def _fetch(download: Download, folder: Path, progress: Callable[[str, int, int],
 
 def _unpack_into(folder: Path, archive: Path) -> None:
     """Beside it first, so that a kill leaves no half of a set under its name."""
-    with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder) as aside:
-        unpack(archive, Path(aside))
-        for entry in Path(aside).iterdir():
-            target = folder / entry.name
-            if target.is_dir():
-                shutil.rmtree(target)
-            os.replace(entry, target)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder) as aside:
+            unpack(archive, Path(aside))
+            for entry in Path(aside).iterdir():
+                target = folder / entry.name
+                if target.is_dir():
+                    shutil.rmtree(target)
+                os.replace(entry, target)
+    except OSError as error:  # such as a folder of old that is not to be replaced
+        raise DataError(f"Could not unpack {archive.name}: {error.strerror or error}", at=str(folder)) from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from luthier.data.batch import Images
@@ -13,11 +14,14 @@ if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
     from PIL.ImageFont import FreeTypeFont, ImageFont
 
-__all__ = ["grid"]
+    Font = FreeTypeFont | ImageFont
+
+__all__ = ["grid", "undrawable"]
 
 CELL, GAP, MARGIN, CAPTION, TITLE = 96, 14, 24, 22, 44  # pixels
 PAPER, MAT, INK, FAINT = "#ffffff", "#f2f2f4", "#1d1d1f", "#6e6e73"
 CAPTION_SIZE, TITLE_SIZE = 13, 18
+NO_CHARACTER = "\U0010ffff"
 WIDE_FONTS = (  # that have Chinese; Pillow's own has Latin letters alone
     "NotoSansCJK-Regular.ttc",
     "SourceHanSansCN-Regular.otf",
@@ -51,11 +55,22 @@ def grid(data: Sampled, split: str = "train", count: int = 40) -> Image.Image:
     height = 2 * MARGIN + TITLE + rows * (CELL + CAPTION + GAP) - GAP
     sheet = Image.new("RGB", (width, height), PAPER)
     draw = ImageDraw.Draw(sheet)
-    _title(draw, data.name, f"{split}, {shown} samples, {len(data.classes)} classes", width - 2 * MARGIN)
+    facts = f"{split}, {shown} samples, {len(data.classes)} classes{_of_channels(samples)}"
+    _title(draw, data.name, facts, width - 2 * MARGIN)
     for image, label, (left, top) in zip(samples.images, samples.labels.tolist(), _places(columns, rows), strict=False):
         sheet.paste(_mounted(image), (left, top))
-        _caption(draw, data.classes[label], left + CELL / 2, top + CELL + 5)
+        _caption(draw, data.classes[label], f"class {label}", left + CELL / 2, top + CELL + 5)
     return sheet
+
+
+def undrawable(names: Iterable[str]) -> list[str]:
+    """Those that no font of this machine has the letters of; in a picture such a class goes by its number."""
+    return [name for name in names if _font(name, CAPTION_SIZE) is None]
+
+
+def _of_channels(samples: Samples) -> str:
+    channels = samples.images[0].shape[2] if len(samples.images) else 1
+    return "" if channels in (1, 3) else f", the first of {channels} channels"
 
 
 def _num_columns(count: int) -> int:
@@ -87,22 +102,22 @@ def _mounted(image: Images) -> Image.Image:
 
 
 def _title(draw: ImageDraw, name: str, facts: str, room: int) -> None:
-    font = _font(name, TITLE_SIZE)
+    name, font = _drawable(name, "data set", TITLE_SIZE)
     name = _fitted(draw, name, font, room)
     draw.text((MARGIN, MARGIN), name, INK, font)
     left = MARGIN + draw.textlength(name, font) + GAP
-    small = _font(facts, CAPTION_SIZE)
+    facts, small = _drawable(facts, facts, CAPTION_SIZE)
     if left + draw.textlength(facts, small) <= MARGIN + room:
         draw.text((left, MARGIN + TITLE_SIZE - CAPTION_SIZE + 1), facts, FAINT, small)
 
 
-def _caption(draw: ImageDraw, name: str, middle: float, top: float) -> None:
-    font = _font(name, CAPTION_SIZE)
+def _caption(draw: ImageDraw, name: str, number: str, middle: float, top: float) -> None:
+    name, font = _drawable(name, number, CAPTION_SIZE)
     name = _fitted(draw, name, font, CELL + GAP - 4)
     draw.text((middle - draw.textlength(name, font) / 2, top), name, INK, font)
 
 
-def _fitted(draw: ImageDraw, text: str, font: FreeTypeFont | ImageFont, room: int) -> str:
+def _fitted(draw: ImageDraw, text: str, font: Font, room: int) -> str:
     """Cut off with three dots where it is too long."""
     if draw.textlength(text, font) <= room:
         return text
@@ -111,12 +126,38 @@ def _fitted(draw: ImageDraw, text: str, font: FreeTypeFont | ImageFont, room: in
     return f"{text}..."
 
 
-def _font(text: str, size: int) -> FreeTypeFont | ImageFont:
+def _drawable(text: str, otherwise: str, size: int) -> tuple[str, Font]:
+    """On one line, with a font that has its letters; or another text where none has."""
+    text = " ".join(text.split())
+    if font := _font(text, size):
+        return text, font
+    return otherwise, _fonts(size)[0]
+
+
+def _font(text: str, size: int) -> Font | None:
+    return next((font for font in _fonts(size) if _has_letters(font, text)), None)
+
+
+@cache
+def _fonts(size: int) -> tuple[Font, ...]:
+    """Pillow's own, and those with Chinese that are here."""
     from PIL import ImageFont
 
-    for name in () if text.isascii() else WIDE_FONTS:
+    found: list[Font] = [ImageFont.load_default(size)]
+    for name in WIDE_FONTS:
         try:
-            return ImageFont.truetype(name, size)
+            found.append(ImageFont.truetype(name, size))
         except OSError:
             continue
-    return ImageFont.load_default(size)
+    return tuple(found)
+
+
+def _has_letters(font: Font, text: str) -> bool:
+    """A letter that a font lacks is drawn as it draws what is no character at all."""
+    lacking = _drawn(font, NO_CHARACTER)
+    return not any(_drawn(font, letter) == lacking for letter in set(text) if not letter.isspace())
+
+
+def _drawn(font: Font, letter: str) -> tuple[tuple[int, int], bytes]:
+    mask = font.getmask(letter)
+    return mask.size, bytes(mask)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from luthier.data.batch import Images, Labels
+from luthier.data.checking import Fields, as_images, as_labels, checked, class_names
 from luthier.data.source import Part, Source
-from luthier.errors import DataError
 
-__all__ = ["arrays", "check_labels"]
+__all__ = ["arrays"]
 
 
 def arrays(
@@ -21,68 +18,22 @@ def arrays(
     eval_images: ArrayLike,
     eval_labels: ArrayLike,
     *,
-    classes: Sequence[str] | None = None,
+    classes: Iterable[str] | None = None,
     name: str = "arrays",
 ) -> Source:
     """Bytes in the order image, row, column, channel (or no channel axis, for grey), kept as they are without a copy.
 
     Without `classes` they are numbered, up to the highest label of either part.
     """
-    parts = {"images": _images("images", images), "eval_images": _images("eval_images", eval_images)}
-    if parts["images"].shape[3] != parts["eval_images"].shape[3]:
-        raise DataError(
-            f"images have {parts['images'].shape[3]} channels, eval_images {parts['eval_images'].shape[3]}", at=name
-        )
-    numbers = {
-        "labels": _labels("labels", labels, len(parts["images"])),
-        "eval_labels": _labels("eval_labels", eval_labels, len(parts["eval_images"])),
-    }
+    fields = Fields("images", "labels", "eval_images", "eval_labels")
+    pixels = [
+        as_images(given, at=field) for given, field in ((images, fields.images), (eval_images, fields.eval_images))
+    ]
+    numbers = [
+        as_labels(given, at=field) for given, field in ((labels, fields.labels), (eval_labels, fields.eval_labels))
+    ]
     if classes is None:
-        classes = [str(label) for label in range(1 + max(int(array.max()) for array in numbers.values()))]
-    for field, array in numbers.items():
-        check_labels(array, len(classes), at=field)
-    return Source(
-        name=name,
-        classes=tuple(classes),
-        train=Part(images=parts["images"], labels=numbers["labels"].astype(np.int32)),
-        eval=Part(images=parts["eval_images"], labels=numbers["eval_labels"].astype(np.int32)),
-    )
-
-
-def check_labels(labels: NDArray[np.integer[Any]], num_classes: int, *, at: str) -> None:
-    """Refuse a label that no class has; a framework would index past its logits, or not notice."""
-    wrong = np.flatnonzero((labels < 0) | (labels >= num_classes))
-    if len(wrong):
-        raise DataError(
-            f"Expected labels from 0 to {num_classes - 1}, got {labels[wrong[0]]} for image {wrong[0]}", at=at
-        )
-
-
-def _images(field: str, value: ArrayLike) -> Images:
-    array = np.asarray(value)
-    if array.dtype != np.uint8:
-        raise DataError(
-            f"Expected images of uint8, got {array.dtype}",
-            at=field,
-            hint="Where they run from 0 to 1: (images * 255).round().astype('uint8'). Luthier normalises by itself.",
-        )
-    if array.ndim == 3:
-        array = array[..., None]
-    if array.ndim != 4:
-        raise DataError(f"Expected images as (count, height, width, channels), got shape {array.shape}", at=field)
-    if 0 in array.shape:
-        raise DataError(f"Expected images, got none: shape {array.shape}", at=field)
-    if array.shape[1] in (1, 3) and array.shape[3] not in (1, 3, 4):
-        raise DataError(
-            f"Expected the channels last, got shape {array.shape}", at=field, hint="images.transpose(0, 2, 3, 1)"
-        )
-    return array
-
-
-def _labels(field: str, value: ArrayLike, count: int) -> Labels:
-    array = np.asarray(value)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise DataError(f"Expected one whole number an image, got {array.dtype} of shape {array.shape}", at=field)
-    if len(array) != count:
-        raise DataError(f"Expected {count} labels, one an image, got {len(array)}", at=field)
-    return array
+        classes = [str(label) for label in range(1 + max(int(array.max(initial=0)) for array in numbers))]
+    train, evaluation = (Part(images=bytes_, labels=array) for bytes_, array in zip(pixels, numbers, strict=True))
+    names = class_names(classes, at="classes")
+    return checked(Source(name=name, classes=names, train=train, eval=evaluation), fields)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from luthier.data.batches import Batches, Share
+from luthier.data.checking import checked
 from luthier.data.dataset import DataSet
 from luthier.data.file_loading import FileLoader, Unreadable
 from luthier.data.holding_back import hold_back
@@ -42,7 +43,7 @@ def open_data(
     if not 0 <= rank < ranks:
         raise DataError(f"Expected a rank from 0 to {ranks - 1}, got {rank}")
     given = source is not None
-    source = source or open_source(config.name, path=config.path, root=root, at="data.name")
+    source = checked(source) if source else open_source(config.name, path=config.path, root=root, at="data.name")
     _check_classes(config, source)
     mixing = Mixing(mixup=mixup, cutmix=cutmix, num_classes=len(source.classes), seed=seed)
     opening = _Opening(config=config, source=source, given=given, seed=seed, rank=rank, ranks=ranks)

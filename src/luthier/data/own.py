@@ -18,13 +18,14 @@ def is_own(name: str) -> bool:
 
 def open_own(name: str, *, path: str = "") -> Source:
     """What the factory returns; it is called with the recipe's `data.path` where there is one."""
-    from luthier.zoo import FAULTS, load_object, raised
+    from luthier.zoo import FAULTS, beside, load_object, raised
 
     factory = load_object(name, at="data.name", error=DataError)
     if not callable(factory):
         raise DataError(f"Expected a function that returns {WANTED}, got {type(factory).__name__}", at=name)
     try:
-        made = factory(path) if path else factory()
+        with beside(name):
+            made = factory(path) if path else factory()
     except LuthierError:
         raise
     except FAULTS as error:  # whatever the user's code does wrong; its traceback stays below ours

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from luthier.data.checking import checked
 from luthier.data.mindrecord.layout import Column, Contents, Schema, shard_names
 from luthier.data.mindrecord.netpbm import head
 from luthier.data.mindrecord.writing import LARGEST_PAGE, ShardWriter, Sizes
@@ -43,7 +44,7 @@ def pack(
     output = Path(output)
     if os.path.lexists(output):
         raise DataError("There is something already", at=str(output), hint="Remove it, or name another output.")
-    source = open_source(source, path=path, root=root) if isinstance(source, str) else source
+    source = open_source(source, path=path, root=root) if isinstance(source, str) else checked(source)
     _check(source, shards)
     aside = output.with_name(f".{output.name}.partial")
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,8 +52,11 @@ class Place:
 
     def missing(self) -> MissingData:
         """The error that says where was looked."""
+        command = f"luthier data get {self.name}"
+        if self.root is not None:  # by itself it would fetch to where this does not look
+            command += f" --data-root {shlex.quote(str(self.root))}"
         looked = " or ".join(str(folder) for folder in self.folders(self.name))
         return MissingData(
             f"Data set '{self.name}' was not found in {looked}",
-            hint=f"Run `luthier data get {self.name}`, or set data.path to the folder that holds it.",
+            hint=f"Run `{command}`, or set data.path to the folder that holds it.",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os.path import isdir
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ __all__ = ["read_images"]
 def read_images(
     paths: Iterable[str | Path], *, shape: tuple[int, int, int], transforms: Iterable[Transform] = ()
 ) -> Images:
-    """Each file in the shape's colours, through the evaluation's transforms, then resized where it still differs."""
+    """Each file upright, in the shape's colours, through the transforms, then resized where it still differs."""
     if shape[2] not in (1, 3):
         raise DataError(f"Image files have 1 or 3 channels, the network takes {shape[2]}")
     pipeline = Pipeline(transforms)
@@ -29,9 +30,9 @@ def read_images(
 
 def _read(path: Path, shape: tuple[int, int, int], pipeline: Pipeline) -> Images:
     try:
-        picture = decode(path, channels=shape[2])
+        picture = decode(path, channels=shape[2], upright=True)
     except DataError as error:  # its remedy is a data set's
-        hint = f"Name its images: {path / '*.png'}" if path.is_dir() else None
+        hint = f"Name its images: {path / '*.png'}" if isdir(path) else None
         raise DataError(error.sentence, at=error.at, hint=hint) from error
     images = np.array(picture).reshape(1, picture.height, picture.width, shape[2])
     draws = tuple(stream.take(1) for stream in pipeline.streams(0, 0, 0))

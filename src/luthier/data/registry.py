@@ -7,12 +7,13 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from luthier.data.checking import checked
 from luthier.data.downloads import Download
 from luthier.data.entry import Entry, Opener, Outline
 from luthier.data.own import is_own, open_own
 from luthier.data.places import Place
 from luthier.data.source import Source
-from luthier.errors import DataError, unknown
+from luthier.errors import DataError, LuthierError, unknown
 
 __all__ = ["downloadable", "names", "open_source", "outline_of", "register", "registered"]
 
@@ -59,6 +60,12 @@ def outline_of(name: str) -> Outline | None:
 
 def open_source(name: str, *, path: str = "", root: str | Path | None = None, at: str | None = None) -> Source:
     """The data set as its files have it; `at` is the field that names it, where one does."""
-    if is_own(name):
-        return open_own(name, path=path)
-    return registered(name, at=at).opener(Place(name=name, path=path, root=root))
+    try:
+        if is_own(name):
+            return checked(open_own(name, path=path))
+        return checked(registered(name, at=at).opener(Place(name=name, path=path, root=root)))
+    except LuthierError:
+        raise
+    except OSError as error:  # a file or a folder that is there, and may not be read
+        place = str(error.filename or path or name)
+        raise DataError(f"Could not read the data set: {error.strerror or error}", at=place) from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from luthier.data.batch import Images, Labels
-from luthier.data.decoding import decode, image_size
+from luthier.data.decoding import decode, image_size, printable
 from luthier.errors import DataError, unknown
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ class Files:
 
     def where(self, index: int) -> str:
         """Its path."""
-        return str(self.path(index))
+        return printable(self.path(index))
 
     def name(self, index: int) -> str:
         """Relative to the folder."""
-        return self.names[index]
+        return printable(self.names[index])
 
     def content(self, index: int) -> bytes:
         """The file's."""

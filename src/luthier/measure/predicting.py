@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from luthier.compress import Network, open_network
-from luthier.data import read_images
+from luthier.data import image_facts, read_images
 from luthier.measure.evaluating import as_run
 from luthier.store import Run
 
@@ -77,14 +77,14 @@ def _predicted(network: Network, paths: Sequence[Path | str], *, top: int, inver
 
 
 def _notes(network: Network, path: Path, seen: NDArray[np.uint8]) -> Iterator[str]:
-    from PIL import Image
-
     height, width, channels = network.shape
-    with Image.open(path) as picture:
-        if (picture.height, picture.width) != (height, width):
-            yield f"{picture.height}×{picture.width} pixels, seen as {height}×{width}"
-        if channels == 1 and picture.mode not in ("1", "L", "LA") and not picture.mode.startswith("I"):
-            yield "in colour, seen in grey"
+    facts = image_facts(path)
+    if facts.turned:
+        yield "turned upright, as its camera says; class folders are read as the files lie"
+    if (facts.height, facts.width) != (height, width):
+        yield f"{facts.height}×{facts.width} pixels, seen as {height}×{width}"
+    if channels == 1 and not facts.grey:
+        yield "in colour, seen in grey"
     if channels == 1 and _is_light(_border(seen).mean() / 255) != _is_light(network.recipe.data.normalize.mean[0]):
         ground = ("dark", "light") if _is_light(_border(seen).mean() / 255) else ("light", "dark")
         yield f"its ground is {ground[1]}, the data set's images are mostly {ground[0]}: invert it if that is not meant"

@@ -10,7 +10,7 @@ from typing import Any
 
 from luthier.errors import LuthierError, RecipeError, TrainingError
 from luthier.training.listeners import Heard, Listener, check_listener, methods_of
-from luthier.zoo import FAULTS, load_object, raised
+from luthier.zoo import FAULTS, beside, load_object, raised
 
 __all__ = ["own_listeners"]
 
@@ -24,7 +24,8 @@ def _made(name: str) -> Listener:
     found = load_object(name, at="listeners", error=RecipeError)
     if inspect.isclass(found):
         try:
-            found = found()
+            with beside(name):
+                found = found()
         except FAULTS as error:  # whatever the user's code raises
             raise RecipeError(f"The listener {name} raised {raised(error)}", at="listeners") from error
     check_listener(found, at=f"listeners, {name}")
@@ -38,10 +39,13 @@ def _guarded(name: str, listener: Listener) -> Listener:
 
 
 def _guard(name: str, heard: Heard) -> Heard:
+    modules = beside(name)
+
     @wraps(heard)
     def hear(event: Any) -> None:
         try:
-            heard(event)
+            with modules:
+                heard(event)
         except LuthierError:
             raise
         except FAULTS as error:  # whatever the user's code raises

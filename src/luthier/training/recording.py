@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from luthier.data import DataSet
 from luthier.recipe import Record, to_toml
 from luthier.store import EventWriter, Run
 from luthier.training.events import (
@@ -16,6 +17,8 @@ from luthier.training.events import (
 from luthier.training.throughput import Throughput
 
 __all__ = ["Reading", "Recorder"]
+
+SHOWN = (1, 3, 4)  # channels
 
 
 class Recorder:
@@ -38,8 +41,15 @@ class Recorder:
             return
         self._writer.text("recipe", f"```toml\n{to_toml(self._run.recipe)}```", 0)
         if self._record.images:
-            for number, image in enumerate(event.training.data.sample("train", self._record.images)[0]):
-                self._writer.image(f"samples/{number:02}", image, 0)
+            self._record_samples(event.training.data)
+
+    def _record_samples(self, data: DataSet) -> None:
+        """A picture has one channel, three, or four; of any other number the first is shown."""
+        channels = data.shape[2]
+        if channels not in SHOWN:
+            self._run.log(f"samples show the first of {channels} channels, which no picture has")
+        for number, image in enumerate(data.sample("train", self._record.images).images):
+            self._writer.image(f"samples/{number:02}", image if channels in SHOWN else image[..., :1], 0)
 
     def step_ended(self, event: StepEnded) -> None:
         """A step that is recorded is one whose loss is waited for."""

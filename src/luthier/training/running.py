@@ -29,6 +29,7 @@ from luthier.training.stopping import Best, EarlyStopping
 from luthier.training.teaching import taught, with_teacher
 from luthier.training.throughput import Throughput
 from luthier.training.together import NoEvents, each, first, require_as_many, require_same_weights, together
+from luthier.zoo import ONE_SIZE
 
 __all__ = ["has_ended", "open_parts", "open_recipe_data", "resume", "train"]
 
@@ -156,7 +157,7 @@ def open_recipe_data(
     """The data as the recipe's strategy sees it."""
     strategy = recipe.strategy
     with of_recipe(recipe.name):
-        return open_data(
+        data = open_data(
             recipe.data,
             seed=strategy.seed,
             root=Path(data_root) if data_root else None,
@@ -167,6 +168,9 @@ def open_recipe_data(
             cutmix=strategy.cutmix,
             source=source,
         )
+        if recipe.model.name in ONE_SIZE:
+            data.require_one_size(recipe.model.name)
+        return data
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
@@ -12,7 +10,7 @@ from zlib import crc32
 
 from luthier.errors import LuthierError, ModelError, nearest
 
-__all__ = ["FAULTS", "importable", "load_object", "own_frames", "raised", "split"]
+__all__ = ["FAULTS", "Importable", "beside", "importable", "load_object", "own_frames", "raised", "split"]
 
 FAULTS = (Exception, SystemExit)  # what a user's code may raise: a sys.exit in it is to end no command of ours
 
@@ -63,16 +61,28 @@ def raised(fault: BaseException) -> str:
     return f"{kind}: {text}" if text else kind
 
 
-@contextmanager
-def importable(folder: Path) -> Iterator[None]:
+class Importable:
+    """Inside a `with` of it a folder's modules can be imported; it may be entered any number of times."""
+
+    def __init__(self, folder: Path) -> None:
+        self._place = str(folder.resolve())  # asked of the disk once
+
+    def __enter__(self) -> None:
+        sys.path.insert(0, self._place)
+
+    def __exit__(self, *_: object) -> None:
+        if self._place in sys.path:
+            sys.path.remove(self._place)
+
+
+def importable(folder: Path) -> Importable:
     """The folder's modules can be imported inside the block."""
-    place = str(folder.resolve())
-    sys.path.insert(0, place)
-    try:
-        yield
-    finally:
-        if place in sys.path:
-            sys.path.remove(place)
+    return Importable(folder)
+
+
+def beside(reference: str) -> Importable:
+    """The modules beside the file of `path/to/file.py:name` can be imported inside the block, as for a script."""
+    return Importable(Path(reference.rpartition(":")[0]).expanduser().parent)
 
 
 def own_frames(traceback: TracebackType | None, path: Path) -> TracebackType | None:

@@ -10,6 +10,7 @@ from msgspec import Meta
 from luthier.errors import ModelError
 
 __all__ = [
+    "ONE_SIZE",
     "Activation",
     "ActivationOrNone",
     "Count",
@@ -37,6 +38,7 @@ Share = Annotated[float, Meta(ge=0, lt=1)]
 Shape = tuple[int, int, int]  # height, width, channels
 Stem = Literal["imagenet", "cifar"]  # 7×7 and a pooling, a quarter of the size; or 3×3 alone
 
+ONE_SIZE = ("lenet5",)  # dense layers behind what the convolutions leave take one size of image; a mean takes any
 SLIM_CHANNELS = (32, 80, 144)
 
 

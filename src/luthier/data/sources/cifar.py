@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from luthier.data.batch import Images, Labels
+from luthier.data.checking import check_labels
 from luthier.data.downloads import Download, RemoteFile
 from luthier.data.entry import Outline
-from luthier.data.memory import check_labels
 from luthier.data.places import Place
 from luthier.data.registry import register
 from luthier.data.source import Part, Source

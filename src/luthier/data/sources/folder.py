@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from luthier.data.checking import class_names
 from luthier.data.decoding import SUFFIXES
 from luthier.data.places import Place
 from luthier.data.registry import register
@@ -65,7 +66,7 @@ def _classes(folder: Path) -> tuple[str, ...]:
     names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
     if not names:
         raise DataError(f"Expected a folder for each class, found {_listed(folder)}", at=str(folder))
-    return tuple(names)
+    return class_names(names, at=str(folder))
 
 
 def _known(found: tuple[str, ...], classes: tuple[str, ...], folder: Path) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from luthier.data.memory import check_labels
+from luthier.data.checking import check_labels
 from luthier.data.mindrecord.opening import open_shards
 from luthier.data.mindrecord.records import Records
 from luthier.data.places import Place
