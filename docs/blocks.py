@@ -7,6 +7,7 @@ from collections.abc import Callable
 from docs.commands import command_reference
 from docs.house import error_tree, event_table, package_table
 from docs.networks import initializer_table, network_section
+from docs.onnx_nodes import node_summary, node_table
 from docs.outputs import console, example, golden, recipe_source
 from docs.proofs import fault_table
 from docs.records import field_table, kind_table, result_table
@@ -28,6 +29,8 @@ KINDS: dict[str, Block] = {
     "initializers": lambda _, language: initializer_table(language),
     "kinds": kind_table,
     "network": network_section,
+    "nodes": lambda _, language: node_table(language),
+    "nodesum": lambda _, language: node_summary(language),
     "packages": lambda _, language: package_table(language),
     "recipe": lambda what, _: recipe_source(what),
     "result": lambda _, language: result_table(language),

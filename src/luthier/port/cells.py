@@ -295,6 +295,11 @@ def _numbered(values: list[Value]) -> dict[str, Any]:
     return {f"x{i}": value for i, value in enumerate(values, start=1)}
 
 
+def _told(value: Any) -> Any:
+    """An array among the attributes as numbers."""
+    return tuple(value.reshape(-1)[:8].tolist()) if hasattr(value, "reshape") else value
+
+
 def _shown(value: Any) -> Any:
     """A length that no tensor at hand has is told by its formula."""
     if isinstance(value, Size):
@@ -346,7 +351,7 @@ def _join(path: str, name: str) -> str:
 
 def _plain(call: Call, *, keep: bool = False) -> dict[str, Any]:
     """The arguments as a stub shows them; with `keep` its tensors, too, for their shapes."""
-    kept = {name: value for name, value in call.arguments.items() if value is not None}
+    kept = {name: _told(value) for name, value in call.arguments.items() if value is not None}
     if keep:
         return kept
     return {name: value for name, value in kept.items() if isinstance(value, bool | int | float | str | tuple)}

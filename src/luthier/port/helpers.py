@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from luthier.port.onnx_helpers import ONNX_HELPERS
+from luthier.port.onnx_signal_helpers import SIGNAL_HELPERS
 from luthier.port.onnx_window_helpers import WINDOW_HELPERS
 
 __all__ = ["HELPERS", "needed"]
@@ -242,7 +243,7 @@ def lstm_outputs(given: tuple[Tensor, tuple[Tensor, Tensor]]) -> tuple[Tensor, T
 '''
 
 
-HELPERS |= ONNX_HELPERS | WINDOW_HELPERS
+HELPERS |= ONNX_HELPERS | WINDOW_HELPERS | SIGNAL_HELPERS
 
 
 def needed(names: Iterable[str]) -> list[str]:

@@ -90,7 +90,7 @@ def sliced(
         end = None if step < 0 and end < -length else end
         rows = tuple(range(length)[start:end:step])
         if len(rows) == 0:
-            x = ops.narrow(x, axis, 0, 0) if length else x
+            return ops.zeros((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
         elif rows != tuple(range(length)):
             x = ops.gather(x, Tensor(rows, ms.int64), axis)
     return x

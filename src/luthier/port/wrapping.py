@@ -19,7 +19,7 @@ def wrapped(line: str, indent: int) -> list[str]:
     if not inner:
         return [lead + line]
     parts = list(_split(inner))
-    alone = len(parts) == 1 and " for " in inner
+    alone = len(parts) == 1 and (" for " in inner or _is_group(head, inner))
     if indent + 4 + len(inner) <= WIDTH and (len(parts) > 1 or alone or not _last_bracket(inner)[1]):
         return [lead + head, f"{lead}    {inner}", lead + tail]
     found = [lead + head]
@@ -27,6 +27,12 @@ def wrapped(line: str, indent: int) -> list[str]:
         comma = "" if alone else ","
         found += wrapped(part + comma, indent + 4)
     return [*found, lead + tail]
+
+
+def _is_group(head: str, inner: str) -> bool:
+    """A bracket that only holds an expression together: a comma in it would make a tuple."""
+    before = head[-2:-1]
+    return head.endswith("(") and not (before.isalnum() or before in ("_", ")", "]")) and not inner.endswith(",")
 
 
 def _last_bracket(line: str) -> tuple[str, str, str]:

@@ -134,3 +134,37 @@ class TestProof:
         verdict = prove(folder)
         assert verdict.first is not None
         assert verdict.first.layer == "first.norm"
+
+
+def nameless(path: Path, target: Path) -> Path:
+    """The same file without a name that tells of modules."""
+    import onnx
+
+    model = onnx.load(path)
+    names = {tensor.name: f"w{i}" for i, tensor in enumerate(model.graph.initializer)}
+    for tensor in model.graph.initializer:
+        tensor.name = names[tensor.name]
+    for node in model.graph.node:
+        node.name = ""
+        for i, name in enumerate(node.input):
+            node.input[i] = names.get(name, name)
+    onnx.save(model, target)
+    return target
+
+
+class TestFilesWithoutNames:
+    def test_what_stands_several_times_is_one_class_in_a_loop(
+        self, ports: Mapping[str, Ported], tmp_path: Path
+    ) -> None:
+        import mindspore
+
+        source = Path(ports["encoder"].manifest.source.spec)
+        done = port(nameless(source, tmp_path / "plain.onnx"), output=tmp_path / "ported")
+        written = text(done)
+        assert "self.blocks = nn.CellList([Block() for _ in range(2)])" in written
+        assert "class Block2" not in written
+        inputs = mindspore.Tensor(given(done, 3))
+        assert done.cell is not None
+        assert ports["encoder"].cell is not None
+        np.testing.assert_allclose(done.cell(inputs).asnumpy(), ports["encoder"].cell(inputs).asnumpy(), atol=1e-6)
+        assert prove(done.folder).proven

@@ -237,6 +237,8 @@ def shape(call: Call) -> Emit:
 def trilu(call: Call) -> Emit:
     """The upper or the lower triangle."""
     found = number(call, "k", 0)
+    if 0 in call["input"].shape:
+        return Emit("same", call["input"])
     return Emit("ops.triu" if call["upper"] else "ops.tril", call["input"], found)
 
 

@@ -29,12 +29,14 @@ SETTINGS = (
 @ports("onnx.Upsample")
 def upsample(call: Call) -> Emit:
     """Resize as it was called before opset 10: pixels stand at their beginnings."""
-    scales = call["scales"] if isinstance(call["scales"], tuple) else tuple(array(call, "scales").tolist())
     settings = {
         "mode": call["mode"],
         "coordinate_transformation_mode": "asymmetric",
         "nearest_mode": "floor",
     }
+    if not known(call["scales"]):
+        return dynamic(call, settings)
+    scales = call["scales"] if isinstance(call["scales"], tuple) else tuple(array(call, "scales").tolist())
     return resized(call, scales, settings)
 
 

@@ -203,6 +203,8 @@ def depth_to_space(call: Call) -> Emit:
 @ports("onnx.SpaceToDepth")
 def space_to_depth(call: Call) -> Emit:
     """The blocks' places come before the channels."""
+    if call.arguments.get("mode", "DCR") == "CRD":
+        return Emit("ops.pixel_unshuffle", call["input"], call["blocksize"])
     helper = "space_to_depth"
     return Emit(helper, call["input"], call["blocksize"], helpers=(helper,), composed=True)
 

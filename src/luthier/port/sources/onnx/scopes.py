@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from luthier.port.known import Known
 from luthier.port.sources.onnx.flat import Node
 from luthier.port.sources.onnx.layers import STATELESS
+from luthier.port.sources.onnx.repeated import fold
 
 __all__ = ["place"]
 
@@ -22,6 +23,8 @@ def place(nodes: Sequence[Node]) -> Mapping[str, str]:
     classes: dict[str, str] = {}
     for node in nodes:
         node.scopes = _scopes(node, classes)
+    if not any(node.scopes for node in nodes):
+        fold(nodes)
     alone = Counter(node.scopes[-1] for node in nodes if node.scopes)
     outer = {path for node in nodes for path in node.scopes[:-1]}
     for node in nodes:
@@ -90,19 +93,25 @@ def _plain(node: Node) -> dict[str, object]:
 def _name_the_rest(nodes: Sequence[Node]) -> None:
     """A layer without a module of its own is called by its weight's name, or by what it is."""
     taken = {node.module for node in nodes} | {path for node in nodes for path in node.scopes}
-    for node in nodes:
-        if not node.kind or node.module:
-            continue
-        scope = node.scopes[-1] if node.scopes else ""
-        name = _from_weight(node, scope) or NAMES.get(node.operator.removeprefix("onnx."), "layer")
+    waiting = [node for node in nodes if node.kind and not node.module]
+    counts = Counter((_scope(node), _name(node)) for node in waiting)
+    for node in waiting:
+        scope, name = _scope(node), _name(node)
         lead = f"{scope}." if scope else ""
-        numbered = (name if name in UNNUMBERED else f"{name}{i}" for i in range(1, 100_000))
-        options = (name, *()) if _from_weight(node, scope) and f"{lead}{name}" not in taken else numbered
-        node.module = next(f"{lead}{one}" for one in options if f"{lead}{one}" not in taken)
+        is_only = counts[scope, name] == 1 and f"{lead}{name}" not in taken
+        numbered = (f"{name}{i}" for i in range(1, len(taken) + 2))
+        node.module = next(f"{lead}{one}" for one in ((name,) if is_only else numbered) if f"{lead}{one}" not in taken)
         taken.add(node.module)
 
 
-UNNUMBERED: frozenset[str] = frozenset()
+def _scope(node: Node) -> str:
+    return node.scopes[-1] if node.scopes else ""
+
+
+def _name(node: Node) -> str:
+    return _from_weight(node, _scope(node)) or NAMES.get(node.operator.removeprefix("onnx."), "layer")
+
+
 NAMES = {
     "BatchNormalization": "bn",
     "Conv": "conv",
