@@ -87,6 +87,7 @@ class TestTraining:
         done = port(export("unet", tmp_path / "unet.onnx", **options), output=tmp_path / "ported")
         assert "nn.Dropout(p=0.2)" in text(done)
 
+    @pytest.mark.slow
     def test_normalisations_are_layers_with_their_momentum(self, tmp_path: Path) -> None:
         import torch
 

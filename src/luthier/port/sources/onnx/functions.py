@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import onnx
 from onnx import ModelProto
@@ -53,7 +54,7 @@ def _by_hand(model: ModelProto, names: Names, opsets: Mapping[str, int]) -> Mode
         domain = _domain(node.domain)
         if (domain, node.op_type) not in names:
             continue
-        schema = onnx.defs.get_schema(node.op_type, opsets.get(domain, 1), domain)
+        schema: Any = onnx.defs.get_schema(node.op_type, opsets.get(domain, 1), domain)
         given = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
         try:
             body = onnx.FunctionProto.FromString(schema.get_context_dependent_function(node.SerializeToString(), given))
