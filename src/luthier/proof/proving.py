@@ -24,9 +24,11 @@ from luthier.proof.opening import pair, ported
 from luthier.proof.parts import part, write_case
 from luthier.proof.rungs.data import data
 from luthier.proof.rungs.forward import forward_evaluation, forward_training
+from luthier.proof.rungs.further import further_steps
 from luthier.proof.rungs.gradients import gradients, loss
 from luthier.proof.rungs.metric import metric
-from luthier.proof.rungs.steps import further_steps, one_rate_a_step, one_step
+from luthier.proof.rungs.rates import one_rate_a_step
+from luthier.proof.rungs.steps import one_step
 from luthier.proof.rungs.structure import structure
 from luthier.proof.rungs.weights import weights
 from luthier.proof.sides import open_trainer

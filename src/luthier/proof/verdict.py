@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -66,6 +67,17 @@ class Rung(Record, frozen=True, kw_only=True):
     differences: tuple[Difference, ...] = ()
     seconds: float = 0.0
     evidence: str = ""
+
+    @staticmethod
+    def of(name: str, told: str, figures: dict[str, Any], differences: Sequence[Difference]) -> Rung:
+        """Failed by the first difference; without one passed, with what is told of it."""
+        return Rung(
+            name=name,
+            status="failed" if differences else "passed",
+            sentence=differences[0].sentence if differences else told,
+            figures=figures,
+            differences=tuple(differences),
+        )
 
 
 class Step(Record, frozen=True, kw_only=True):

@@ -24,6 +24,23 @@ def doubled(padding: tuple[int, ...]) -> Any:
     return tuple(amount for amount in padding for _ in range(2))
 
 
+def padded_by(call: Call, target: str, padding: tuple[int, ...]) -> Emit:
+    """A convolution's layer, there or back, whose padding is known."""
+    padded = any(padding)
+    return Emit(
+        target,
+        in_channels=call["in_channels"],
+        out_channels=call["out_channels"],
+        kernel_size=one(call["kernel_size"]),
+        stride=one(call["stride"]),
+        pad_mode="pad" if padded else "valid",
+        padding=doubled(padding) if padded else 0,
+        dilation=one(call["dilation"]),
+        group=call["groups"],
+        has_bias=call["bias"],
+    )
+
+
 def layer(call: Call, target: str) -> Emit:
     """What the three ranks have in common."""
     padding = call["padding"]
@@ -44,19 +61,7 @@ def layer(call: Call, target: str) -> Emit:
         padding = tuple(amount // 2 for amount in total)
     elif padding == "valid":
         padding = (0,) * len(call["kernel_size"])
-    padded = any(padding)
-    return Emit(
-        target,
-        in_channels=call["in_channels"],
-        out_channels=call["out_channels"],
-        kernel_size=one(call["kernel_size"]),
-        stride=one(call["stride"]),
-        pad_mode="pad" if padded else "valid",
-        padding=doubled(padding) if padded else 0,
-        dilation=one(call["dilation"]),
-        group=call["groups"],
-        has_bias=call["bias"],
-    )
+    return padded_by(call, target, padding)
 
 
 @ports("torch.nn.Conv2d")
@@ -135,20 +140,7 @@ def transposed(call: Call, target: str) -> Emit:
     """A layer; what it cannot do is composed in the forward pass."""
     if any(call["output_padding"]):
         return Emit("forward")
-    padding = call["padding"]
-    padded = any(padding)
-    return Emit(
-        target,
-        in_channels=call["in_channels"],
-        out_channels=call["out_channels"],
-        kernel_size=one(call["kernel_size"]),
-        stride=one(call["stride"]),
-        pad_mode="pad" if padded else "valid",
-        padding=doubled(padding) if padded else 0,
-        dilation=one(call["dilation"]),
-        group=call["groups"],
-        has_bias=call["bias"],
-    )
+    return padded_by(call, target, call["padding"])
 
 
 @ports("torch.nn.ConvTranspose2d")

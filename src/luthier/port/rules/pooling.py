@@ -11,16 +11,23 @@ from luthier.port.rules.convolution import one, tupled
 __all__: list[str] = []
 
 
+def window(call: Call, *, plain: bool) -> dict[str, Any]:
+    """Where a pool looks; a stride that is not said is the kernel."""
+    stride = call["kernel_size"] if call["stride"] is None else call["stride"]
+    return {
+        "kernel_size": one(call["kernel_size"]),
+        "stride": one(stride),
+        "pad_mode": "valid" if plain else "pad",
+        "padding": one(call["padding"]),
+    }
+
+
 def max_layer(call: Call, target: str, rank: int) -> Emit:
     """Its padding counts as minus infinity in the mode 'pad' alone."""
-    stride = call["kernel_size"] if call["stride"] is None else call["stride"]
     plain = not any(tupled(call["padding"], rank)) and not call["ceil_mode"] and one(call["dilation"]) == 1
     return Emit(
         target,
-        kernel_size=one(call["kernel_size"]),
-        stride=one(stride),
-        pad_mode="valid" if plain else "pad",
-        padding=one(call["padding"]),
+        **window(call, plain=plain),
         dilation=one(call["dilation"]),
         ceil_mode=call["ceil_mode"],
         return_indices=call["return_indices"],
@@ -47,14 +54,10 @@ def max_pool_3d(call: Call) -> Emit:
 
 def average_layer(call: Call, target: str, rank: int) -> Emit:
     """In the mode 'pad' it is PyTorch's, which counts the padding where nothing is said."""
-    stride = call["kernel_size"] if call["stride"] is None else call["stride"]
     plain = not any(tupled(call["padding"], rank)) and not call["ceil_mode"]
     made = Emit(
         target,
-        kernel_size=one(call["kernel_size"]),
-        stride=one(stride),
-        pad_mode="valid" if plain else "pad",
-        padding=one(call["padding"]),
+        **window(call, plain=plain),
         ceil_mode=call["ceil_mode"],
         count_include_pad=call["count_include_pad"] or plain,
     )

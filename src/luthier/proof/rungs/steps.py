@@ -1,4 +1,4 @@
-"""Optimizer steps on given gradients, and then the whole training for a few steps with its learning rates."""
+"""A few steps of each optimizer on given gradients."""
 
 from __future__ import annotations
 
@@ -8,61 +8,24 @@ from typing import Any
 import numpy as np
 
 from luthier.proof.climb import Climb, rng
-from luthier.proof.limits import ROUNDINGS, TIMES_DISTURBED, judge
+from luthier.proof.limits import judge
 from luthier.proof.network import Array, Arrays
 from luthier.proof.trainer import Settled
-from luthier.proof.traps import optimizer_causes, schedule_causes
+from luthier.proof.traps import optimizer_causes
 from luthier.proof.verdict import Difference, Rung
 
-__all__ = ["further_steps", "one_rate_a_step", "one_step"]
+__all__ = ["COUNT", "OTHER_DTYPE", "one_step", "trains_here"]
 
-RATES, STEP, FURTHER = "learning rates", "optimizer steps", "further steps"
+STEP = "optimizer steps"
 COUNT = 3  # of steps on given gradients: moments count from the second on
 CROSSING = 0.005  # what an adaptive optimizer moves a weight in these steps, and some
-DRAWS = 2
 OTHER_DTYPE = "Luthier's optimizers train float32 weights on MindSpore; give both sides a trainer"
-RATE = 0.002  # of the steps where nobody names one
-
-
-def one_rate_a_step(climb: Climb) -> Rung:
-    """Both optimizers' learning rates, step by step, on gradients of zero."""
-    own = [getattr(trainer, "optimizer", None) for trainer in climb.trainers]
-    if not all(own):
-        told = "only one side's trainer has an optimizer" if any(own) else "both sides take the same list of rates"
-        return Rung(name=RATES, status="not applicable", sentence=told)
-    curves = [
-        _curve(climb, network, optimizer)
-        for network, optimizer in zip((climb.reference, climb.candidate), own, strict=True)
-    ]
-    found = _rates_differ(climb, *curves)
-    shown = ", ".join(f"{rate:.4g}" for rate in curves[0] if rate is not None)
-    return Rung(
-        name=RATES,
-        status="failed" if found else "passed",
-        sentence=found[0].sentence if found else f"equal for {len(curves[0])} steps: {shown}",
-        figures={"reference": curves[0], "candidate": curves[1]},
-        differences=tuple(found),
-    )
-
-
-def _curve(climb: Climb, network: Any, optimizer: Any) -> list[float | None]:
-    before = network.arrays()
-    found = []
-    try:
-        stepper = network.stepper(optimizer)
-        nothing = {name: np.zeros_like(array) for name, array in stepper.arrays().items()}
-        for _ in range(max(climb.steps, COUNT)):
-            found.append(stepper.learning_rate())
-            stepper.apply(nothing)
-    finally:
-        network.load(before)
-    return found
 
 
 def one_step(climb: Climb) -> Rung:
     """Each optimizer takes a few steps on the same gradients, of every size from 1 down to 1e-8."""
     chosen = _optimizers(climb)
-    if not _trains_here(climb):
+    if not trains_here(climb):
         return Rung(name=STEP, status="not applicable", sentence=OTHER_DTYPE)
     if chosen is None:
         told = "only one side's trainer has an optimizer"
@@ -81,16 +44,10 @@ def one_step(climb: Climb) -> Rung:
     names = list(dict.fromkeys(name.partition(",")[0] for name in chosen))
     decays = ", with and without weight decay" if len(names) < len(chosen) else ""
     told = f"{', '.join(names)}{decays}: every parameter agrees after {COUNT} steps on the same gradients"
-    return Rung(
-        name=STEP,
-        status="failed" if differences else "passed",
-        sentence=differences[0].sentence if differences else told,
-        figures=figures,
-        differences=tuple(differences),
-    )
+    return Rung.of(STEP, told, figures, differences)
 
 
-def _trains_here(climb: Climb) -> bool:
+def trains_here(climb: Climb) -> bool:
     """The user's own optimizers on whatever they take; Luthier's on float32."""
     own = all(getattr(trainer, "optimizer", None) for trainer in climb.trainers)
     return own or all(fact.dtype == "float32" for fact in climb.candidate_facts.values() if fact.trainable)
@@ -194,163 +151,3 @@ def _taken(
         stepper.apply(climb.to_target(gradients, linear=True) if to_target else gradients)
     found = climb.to_source(stepper.arrays()) if to_target else stepper.arrays()
     return found, rates, stepper.settings() if hasattr(stepper, "settings") else {}
-
-
-def further_steps(climb: Climb) -> Rung:
-    """Forward, backward, update and schedule, freely: rates, losses and weights, step by step."""
-    if climb.steps < 1:
-        return Rung(name=FURTHER, status="not applicable", sentence="no steps were asked for")
-    chosen = _training(climb)
-    if not _trains_here(climb):
-        return Rung(name=FURTHER, status="not applicable", sentence=OTHER_DTYPE)
-    if chosen is None:
-        told = "only one side's trainer has an optimizer"
-        return Rung(name=FURTHER, status="not applicable", sentence=told)
-    theirs, ours = chosen
-    reference = _train(climb, climb.reference, theirs, climb.trainers[0])
-    noisy = [
-        _train(climb, climb.reference, theirs, climb.trainers[0], disturb=ROUNDINGS, seed=draw)
-        for draw in range(1, DRAWS + 1)
-    ]
-    candidate = _train(climb, climb.candidate, ours, climb.trainers[1])
-    found = _losses_differ(climb, reference, noisy, candidate) or _weights_differ(climb, reference, noisy, candidate)
-    figures = {
-        "losses": [reference.losses, candidate.losses],
-        "learning_rates": [reference.rates, candidate.rates],
-        "disturbed_losses": [run.losses for run in noisy],
-    }
-    apart = max((abs(a - b) for a, b in zip(reference.losses, candidate.losses, strict=True)), default=0.0)
-    told = f"{climb.steps} steps; the losses are at most {apart:.1e} apart"
-    return Rung(
-        name=FURTHER,
-        status="failed" if found else "passed",
-        sentence=found[0].sentence if found else told,
-        figures=figures,
-        differences=tuple(found),
-    )
-
-
-def _training(climb: Climb) -> tuple[Any, Any] | None:
-    own = [getattr(trainer, "optimizer", None) for trainer in climb.trainers]
-    if all(own):
-        return own[0], own[1]
-    if any(own):
-        return None
-    from luthier.recipe import Momentum
-    from luthier.strategy import learning_rates
-
-    if climb.recipe is not None:
-        count = max(climb.steps, 1)
-        rates = learning_rates(climb.recipe.strategy, max(count // max(climb.recipe.strategy.epochs, 1), 1))
-        settled = Settled(optimizer=climb.recipe.strategy.optimizer, rates=[float(rate) for rate in rates])
-    else:
-        turns = np.pi * np.arange(climb.steps) / max(climb.steps, 1)
-        settled = Settled(optimizer=Momentum(), rates=[float(RATE * (1 + np.cos(turn)) / 2) for turn in turns])
-    return settled, settled
-
-
-class Trained:
-    """What a few steps gave; weights and statistics by the reference's names."""
-
-    def __init__(self) -> None:
-        self.losses: list[float] = []
-        self.rates: list[float | None] = []
-        self.weights: Arrays = {}
-        self.first: Arrays = {}
-
-
-def _train(climb: Climb, network: Any, optimizer: Any, trainer: Any, *, disturb: float = 0.0, seed: int = 0) -> Trained:
-    is_candidate = network is climb.candidate
-    before = network.arrays()
-    found = Trained()
-    try:
-        stepper = network.stepper(optimizer)
-        for step in range(climb.steps):
-            inputs, labels = climb.inputs(climb.seed + 1 + step), climb.labels_for(climb.seed + 1 + step)
-            more = {} if is_candidate else {"disturb": disturb, "seed": seed * 100 + step}
-            graded = network.graded(inputs, labels, trainer, keep=True, **more)
-            found.losses.append(graded.loss)
-            found.rates.append(stepper.learning_rate())
-            stepper.apply(graded.gradients)
-            if step == 0:
-                found.first = network.arrays()
-        found.weights = network.arrays()
-    finally:
-        network.load(before)
-    if is_candidate:
-        found.weights, found.first = climb.to_source(found.weights), climb.to_source(found.first)
-    return found
-
-
-def _rates_differ(climb: Climb, theirs: Sequence[float | None], ours: Sequence[float | None]) -> list[Difference]:
-    pairs = list(zip(theirs, ours, strict=True))
-    known = [(a, b) for a, b in pairs if a is not None and b is not None]
-    if len(known) < len(pairs):
-        return []
-    step = next((i for i, (a, b) in enumerate(known) if not np.isclose(a, b, rtol=1e-5, atol=1e-12)), None)
-    if step is None:
-        return []
-    one, two = known[step]
-    told = f"step {step + 1} has the learning rate {two:.6g} where the reference has {one:.6g}"
-    causes = schedule_causes([a for a, _ in known], [b for _, b in known])
-    return [
-        climb.difference(
-            RATES,
-            "",
-            f"learning rate of step {step + 1}",
-            sentence=told,
-            error=abs(one - two),
-            limit=1e-5 * one,
-            causes=causes,
-        )
-    ]
-
-
-def _losses_differ(climb: Climb, reference: Trained, noisy: Sequence[Trained], candidate: Trained) -> list[Difference]:
-    drift = 0.0
-    for step, (theirs, ours) in enumerate(zip(reference.losses, candidate.losses, strict=True)):
-        rounded = max(abs(run.losses[step] - theirs) for run in noisy)
-        drift = max(drift, rounded, 12 * climb.reference.unit * max(abs(theirs), 1.0))
-        limit = TIMES_DISTURBED * drift
-        if not abs(ours - theirs) <= limit:
-            told = f"step {step + 1} has the loss {ours:.6g} where the reference has {theirs:.6g}"
-            return [
-                climb.difference(
-                    FURTHER,
-                    "",
-                    f"loss of step {step + 1}",
-                    sentence=told,
-                    error=abs(ours - theirs),
-                    limit=limit,
-                    noise=drift,
-                )
-            ]
-    return []
-
-
-def _weights_differ(climb: Climb, reference: Trained, noisy: Sequence[Trained], candidate: Trained) -> list[Difference]:
-    for name, theirs in reference.weights.items():
-        if name not in candidate.weights or not np.issubdtype(theirs.dtype, np.floating):
-            continue
-        judged = judge(
-            candidate.weights[name],
-            theirs,
-            [run.weights[name] for run in noisy],
-            unit=climb.reference.unit,
-            times=2 * TIMES_DISTURBED,
-            scale=1e-3,
-        )
-        if judged.differs:
-            told = f"{name} is off by {judged.error:.2g} after {climb.steps} steps"
-            return [
-                climb.difference(
-                    FURTHER,
-                    climb.reference_facts[name].owner,
-                    f"{name} after {climb.steps} steps",
-                    sentence=told,
-                    error=judged.error,
-                    limit=judged.limit,
-                    noise=judged.noise,
-                )
-            ]
-    return []
