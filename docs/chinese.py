@@ -14,7 +14,9 @@ PACKAGES = {
     "The commands: one file each, none of which imports a framework before it runs.": (
         "命令：一个文件一条命令，运行之前都不导入框架。"
     ),
-    "From a network to a file that deployments run.": "从网络到可供部署运行的文件。",
+    "From a network to a file that deployments run, and to a smaller network.": (
+        "从网络到可供部署运行的文件，以及更小的网络。"
+    ),
     "Data sets: sources → transforms → batches.": "数据集：数据源 → 变换 → 批次。",
     "What differs between PyTorch and MindSpore, behind one Protocol.": (
         "PyTorch 与 MindSpore 的不同之处，收在同一个 Protocol 之后。"
@@ -151,7 +153,7 @@ RECIPE = {
     "runs before those that count": "计时之前的次数",
     "runs that count": "计时的次数",
     "mean is the course's": "课程用 mean",
-    "how it is stored in fewer bits": "怎样用更少的比特存储",
+    "how it is made smaller": "怎样把它变小",
     "training images that the ranges of int8's activations are taken from": "用来确定 int8 激活范围的训练图像数",
     "of an activation: all of it, or without outliers": "激活的范围：全部，或去掉离群值",
     "layers that int8 leaves in float32; `first` and `last` are two of them": (
@@ -160,6 +162,12 @@ RECIPE = {
     "7 for x86 processors without VNNI, whose sums of products of 8 bits overflow": (
         "没有 VNNI 的 x86 处理器用 7：它们的 8 位乘积之和会溢出"
     ),
+    "that `luthier compress` tries, one after the other": "`luthier compress` 依次尝试的步骤",
+    "the share of every layer's channels that a pruning takes away": "一次剪枝从每一层去掉的通道份额",
+    "the normalisation's, where there is one; or the filters' weights": "有归一化时看它的缩放系数；或看滤波器的权重",
+    "of training after a pruning": "剪枝之后训练的轮数",
+    "of the strategy's learning rate, at which that training begins": "占策略学习率的份额，这段训练从它开始",
+    "by the network as it was before the pruning": "由剪枝之前的网络来教",
 }
 
 OPTIMIZERS = {

@@ -44,6 +44,8 @@ def kind_text(kind: Type, language: Language, *, absent: str = "none") -> str:
 
 
 def _item_text(item: Type, language: Language) -> str:
+    if isinstance(item, inspect.LiteralType):
+        return kind_text(item, language)
     return ITEMS[language].get(type(item).__name__, TABLES[language])
 
 

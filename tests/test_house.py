@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, get_args
 import pytest
 
 import luthier
-from luthier import compress, data, recipe, zoo
+from luthier import data, recipe, zoo
 from luthier.cli.group import COMMANDS, app
-from luthier.compress.registry import encoder
+from luthier.compress.registry import encoder, format_names
 from luthier.data.registry import registered
 from luthier.data.transforms.operations import OPERATIONS
 from luthier.measure.registry import runtime, runtime_names
@@ -257,7 +257,7 @@ class TestWhatIsRegistered:
         assert is_documented(getattr(opener, "func", opener))
 
     def test_every_format_and_runtime_says_what_it_is(self) -> None:
-        assert all(is_documented(encoder(name)) for name in compress.format_names())
+        assert all(is_documented(encoder(name)) for name in format_names())
         assert all(is_documented(runtime(name)) for name in runtime_names())
 
     def test_every_command_and_option_has_a_help(self) -> None:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from luthier.compress import export
+    from luthier.compress import compress, export
     from luthier.doctor import doctor
     from luthier.measure import evaluate_run as evaluate
     from luthier.measure import measure, predict
@@ -28,6 +28,7 @@ __all__ = [
     "Recipe",
     "Run",
     "compare",
+    "compress",
     "doctor",
     "evaluate",
     "export",
@@ -49,6 +50,7 @@ _HOMES = {
     "Recipe": ("luthier.recipe", "Recipe"),
     "Run": ("luthier.store", "Run"),
     "compare": ("luthier.store", "compare"),
+    "compress": ("luthier.compress", "compress"),
     "doctor": ("luthier.doctor", "doctor"),
     "evaluate": ("luthier.measure", "evaluate_run"),
     "export": ("luthier.compress", "export"),

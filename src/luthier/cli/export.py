@@ -38,9 +38,10 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a run's network for deployment, checked against the original before it is written."""
-    from luthier import compress
+    from luthier.compress import export as export_file
+    from luthier.compress import exported_text
 
-    exported = compress.export(
+    exported = export_file(
         run,
         format=form,
         output=output,
@@ -55,4 +56,4 @@ def export(
     if as_json:
         print_json(exported)
     else:
-        typer.echo(compress.exported_text(exported))
+        typer.echo(exported_text(exported))

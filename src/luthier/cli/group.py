@@ -19,6 +19,7 @@ COMMANDS = (
     "predict",
     "measure",
     "export",
+    "compress",
     "port",
     "prove",
     "tune",

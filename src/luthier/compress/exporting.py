@@ -19,7 +19,7 @@ from luthier.errors import ExportError, RecipeError
 from luthier.recipe import Recipe, override, to_toml
 from luthier.store import make_place, replace_file
 
-__all__ = ["Exported", "export", "exported_text", "size_mb", "stored_as"]
+__all__ = ["Exported", "export", "exported_text", "size_mb", "stored_as", "with_overrides"]
 
 CHANGEABLE = ("compress", "score")  # sections that a run's export can set: what the network is stands in its recipe
 COMPARED = 64  # images that outputs are compared on
@@ -66,7 +66,7 @@ def export(
     encode, path, storage = encoder(format), Path(output), _storage(format, int8=int8, float16=float16)
     make_place(path, "model.onnx")
     with open_network(source, checkpoint=checkpoint, data_root=data_root) as opened:
-        recipe = _with_overrides(opened.recipe, list(overrides))
+        recipe = with_overrides(opened.recipe, list(overrides))
         encoded = encode(opened, pixels=pixels)
         plain = Exported(
             path=str(path), format=format, bytes=len(encoded.data), opset=encoded.opset, max_error=encoded.max_error
@@ -76,7 +76,7 @@ def export(
         else:
             with judging(opened, calibration=recipe.compress.calibration, split=split, protocol=recipe.score) as judge:
                 data = stored_as(storage, encoded.data, judge, recipe, pixels=pixels)
-                before, worth = judge.worths([encoded.data, data], pixels=pixels, size_mb=size_mb(opened))
+                before, worth = judge.worths([encoded.data, data], pixels=pixels, sizes=[size_mb(opened), None])
                 exported = replace(
                     plain,
                     bytes=len(data),
@@ -146,7 +146,8 @@ def _storage(form: str, *, int8: bool, float16: bool) -> str:
     return storage
 
 
-def _with_overrides(recipe: Recipe, overrides: list[str]) -> Recipe:
+def with_overrides(recipe: Recipe, overrides: list[str]) -> Recipe:
+    """With other fields of what does not change the network; any other is refused."""
     changed = override(recipe, overrides)
     if replace(changed, **{name: getattr(recipe, name) for name in CHANGEABLE}) != recipe:
         raise RecipeError(

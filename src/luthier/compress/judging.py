@@ -71,14 +71,14 @@ class Judge:
     calibration: NDArray[np.uint8]  # training images as evaluation sees them
     protocol: Score
 
-    def worths(self, files: Sequence[bytes], *, pixels: bool, size_mb: float | None = None) -> list[Worth]:
-        """Of each; `size_mb` is the first one's where it is not what its file stores."""
+    def worths(self, files: Sequence[bytes], *, pixels: bool, sizes: Sequence[float | None]) -> list[Worth]:
+        """Of each, timed in turn; its size is what its file stores where none is given."""
         from luthier.measure import FileSubject, chosen_ms, latencies
 
         subjects = [FileSubject(data, shape=self.network.shape, pixels=pixels) for data in files]
         worths: list[Worth] = []
-        for data, (timings, conditions) in zip(files, latencies(subjects, self.protocol), strict=True):
-            given = None if worths else size_mb
+        taken = latencies(subjects, self.protocol)
+        for data, given, (timings, conditions) in zip(files, sizes, taken, strict=True):
             worths.append(self._worth(data, chosen_ms(timings, self.protocol), conditions, given, pixels=pixels))
         return worths
 

@@ -24,7 +24,7 @@ FURTHER: Mapping[str, str] = {  # of fields whose names say enough beside the co
     "Recipe.record": "what is recorded",
     "Recipe.stop": "when to stop early",
     "Recipe.score": "what counts",
-    "Recipe.compress": "how it is stored in fewer bits",
+    "Recipe.compress": "how it is made smaller",
     "Data.validation": "share of the training part that is held back, the same share of every class, drawn by the seed",
     "Data.normalize": "see [data.normalize]",
     "Data.train": "transforms in training, in this order",

@@ -148,12 +148,18 @@ class Score(Section, frozen=True, kw_only=True):
 
 
 class Compress(Section, frozen=True, kw_only=True):
-    """How a network is stored in fewer bits."""
+    """How a network is made smaller: by fewer bits and by fewer channels."""
 
+    steps: tuple[Literal["prune", "float16", "int8"], ...] = ()  # that `luthier compress` tries, one after the other
     calibration: Count = 512  # training images that the ranges of int8's activations are taken from
     ranges: Literal["min-max", "percentile", "entropy"] = "min-max"  # of an activation: all of it, or without outliers
     exclude: tuple[Name, ...] = ()  # layers that int8 leaves in float32; `first` and `last` are two of them
     weight_bits: Literal[7, 8] = 8  # 7 for x86 processors without VNNI, whose sums of products of 8 bits overflow
+    prune: Annotated[float, Meta(gt=0, lt=1)] = 0.25  # the share of every layer's channels that a pruning takes away
+    prune_by: Literal["scale", "filters"] = "scale"  # the normalisation's, where there is one; or the filters' weights
+    tune_epochs: Count = 5  # of training after a pruning
+    tune_rate: Positive = 0.1  # of the strategy's learning rate, at which that training begins
+    tune_taught: bool = False  # by the network as it was before the pruning
 
 
 class Recipe(Section, frozen=True, kw_only=True):
