@@ -22,6 +22,9 @@ def sizes():
 def numbers():
     return *images(32), *images(32), [10, 20, 30]
 
+def layers():
+    return *images(32, 5), *images(32, 5)
+
 def ragged():
     return [[1, 2], [3]], [0, 1], [[1, 2], [3]], [0, 1]
 
@@ -59,6 +62,10 @@ class TestJson:
 class TestTalk:
     def test_a_set_that_is_unknown_is_told_in_one_sentence_and_nothing_before_it(self) -> None:
         assert luthier("data", "get", "nope").err.startswith("error: Unknown data set 'nope'")
+
+    def test_channels_that_no_picture_has_are_said(self) -> None:
+        said = luthier("data", "show", "own.py:layers", "-n", "2")
+        assert (said.code, said.err) == (0, "Shown is the first of 5 channels, which no picture has\n")
 
     def test_a_class_that_no_font_can_write_is_said(self) -> None:
         said = luthier("data", "show", "own.py:unnamed")

@@ -91,7 +91,7 @@ def test_chinese_is_drawn_where_a_font_has_it() -> None:
     assert (caption("猫") != caption("class 0")).any()
 
 
-def test_images_of_other_channels_show_the_first_and_the_title_says_so() -> None:
+def test_images_of_other_channels_show_the_first() -> None:
     layers = np.random.default_rng(0).integers(0, 256, (1, 32, 32, 5), np.uint8)
     both = (arrays(given, [0], given, [0], classes=["a class"]) for given in (layers, layers[..., :1]))
     five, one = (grid(source) for source in both)

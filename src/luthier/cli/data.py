@@ -118,9 +118,12 @@ def show(
     def draw(file: BinaryIO, form: str) -> None:
         source = open_source(name, path=path, root=data_root)
         grid(source, split, count).save(file, form)
-        whole, without = len(source.part(split)), undrawable(source.classes)
+        whole = len(source.part(split))
         told.update(name=source.name, split=split, samples=min(count, whole), images=whole, classes=source.classes)
-        if without:
+        channels = source.sample(split, 1).images[0].shape[2]
+        if channels not in (1, 3):
+            typer.echo(f"Shown is the first of {channels} channels, which no picture has", err=True)
+        if without := undrawable(source.classes):
             typer.echo(f"No font here has the letters of {', '.join(without[:3])}: such classes go by number", err=True)
 
     place = write_picture(output, draw)

@@ -55,8 +55,7 @@ def grid(data: Sampled, split: str = "train", count: int = 40) -> Image.Image:
     height = 2 * MARGIN + TITLE + rows * (CELL + CAPTION + GAP) - GAP
     sheet = Image.new("RGB", (width, height), PAPER)
     draw = ImageDraw.Draw(sheet)
-    facts = f"{split}, {shown} samples, {len(data.classes)} classes{_of_channels(samples)}"
-    _title(draw, data.name, facts, width - 2 * MARGIN)
+    _title(draw, data.name, f"{split}, {shown} samples, {len(data.classes)} classes", width - 2 * MARGIN)
     for image, label, (left, top) in zip(samples.images, samples.labels.tolist(), _places(columns, rows), strict=False):
         sheet.paste(_mounted(image), (left, top))
         _caption(draw, data.classes[label], f"class {label}", left + CELL / 2, top + CELL + 5)
@@ -66,11 +65,6 @@ def grid(data: Sampled, split: str = "train", count: int = 40) -> Image.Image:
 def undrawable(names: Iterable[str]) -> list[str]:
     """Those that no font of this machine has the letters of; in a picture such a class goes by its number."""
     return [name for name in names if _font(name, CAPTION_SIZE) is None]
-
-
-def _of_channels(samples: Samples) -> str:
-    channels = samples.images[0].shape[2] if len(samples.images) else 1
-    return "" if channels in (1, 3) else f", the first of {channels} channels"
 
 
 def _num_columns(count: int) -> int:
