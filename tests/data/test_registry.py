@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from luthier.data import open_source
+from luthier.data import names, open_source
 from luthier.data.sources.cifar import CIFAR10
 from luthier.errors import DataError
 
@@ -72,6 +72,7 @@ def locked_above(root: Path) -> Path:
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
 @pytest.mark.parametrize("make", [locked_mnist, locked_cifar10, locked_folder, locked_above])
 def test_a_file_or_a_folder_that_may_not_be_read_is_named(make: Callable[[Path], Path], place: Path) -> None:
+    names()  # loads every source, whose modules may lie where nobody looks either
     locked = make(place)
     locked.chmod(0)
     name = make.__name__.removeprefix("locked_").replace("above", "folder")
