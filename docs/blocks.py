@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from docs.architectures import architecture_table
 from docs.commands import command_reference
 from docs.house import error_tree, event_table, package_table
 from docs.networks import initializer_table, network_section
@@ -18,6 +19,7 @@ __all__ = ["KINDS", "block"]
 Block = Callable[[str, Language], str]
 
 KINDS: dict[str, Block] = {
+    "architectures": lambda _, language: architecture_table(language),
     "commands": lambda _, language: command_reference(language),
     "console": lambda what, _: console(what),
     "errors": lambda _, __: error_tree(),

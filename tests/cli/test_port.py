@@ -50,6 +50,20 @@ def test_a_recipe_is_ported_with_its_own_inputs(tmp_path: Path) -> None:
     assert "class Lenet5(nn.Cell):" in (tmp_path / "model.py").read_text("utf-8")
 
 
+def test_a_recipe_becomes_a_project_that_trains(tmp_path: Path) -> None:
+    said = luthier("port", "--recipe", "lenet5-digits", "--set", "strategy.epochs=2", "-o", tmp_path / "project")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith(f"{tmp_path / 'project'}/train.py, {tmp_path / 'project'}/eval.py and ")
+    assert "epoch_size=2," in (tmp_path / "project" / "src" / "config.py").read_text("utf-8")
+    said = luthier("port", "--recipe", "lenet5-digits", "--set", "stop.patience=2", "-o", tmp_path / "none")
+    assert said.code == 2
+    assert "A project cannot carry over early stopping - at stop.patience in lenet5-digits" in said.err
+    said = luthier("port", "net.py:Net", "--recipe", "lenet5-digits", "-o", tmp_path / "none")
+    assert said.code == 2
+    assert "A project is made of a recipe alone - at --recipe" in said.err
+    assert not (tmp_path / "none").exists()
+
+
 def test_weights_alone_are_renamed_by_a_map(tmp_path: Path) -> None:
     luthier("port", f"{OTHERS}:Partly", "--input", "1,8", "-o", tmp_path / "ported")
     state = {

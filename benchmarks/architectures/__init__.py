@@ -1,0 +1,1 @@
+"""Public architectures, ported and proven."""
