@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sysconfig
 from pathlib import Path
@@ -47,4 +48,5 @@ def _is_in_the_users_file(cause: BaseException) -> bool:
 
 def _is_the_users(file: str) -> bool:
     path = Path(file)
-    return path.is_file() and not any(path.is_relative_to(place) for place in NOT_THE_USERS)
+    # Unlike Path's, os.path's question is answered with no where a folder may not be read.
+    return os.path.isfile(file) and not any(path.is_relative_to(place) for place in NOT_THE_USERS)

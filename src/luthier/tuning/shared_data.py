@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from luthier.data import Files, Part, Source, open_source
+from luthier.data import Part, Source, open_source
 from luthier.errors import StoreError
 from luthier.recipe import Data
 
@@ -24,9 +24,9 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def share(config: Data, data_root: str | None, folder: Path) -> Path | None:
-    """Write the arrays; none where the images are files, which no process holds in memory anyway."""
+    """Write the arrays; none where the images are files or records, which no process holds in memory anyway."""
     source = open_source(config.name, path=config.path, root=data_root)
-    if isinstance(source.train.images, Files) or isinstance(source.eval.images, Files):
+    if not all(isinstance(part.images, np.ndarray) for part in (source.train, source.eval)):
         return None
     try:
         folder.mkdir(parents=True, exist_ok=True)
