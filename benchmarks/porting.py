@@ -77,23 +77,27 @@ def speed() -> dict[str, float]:
     from luthier.zoo.mindspore import build
 
     cap_where_it_helps()
-    with tempfile.TemporaryDirectory() as folder:
-        emitted = port(f"{NETS}:resnet50", inputs=[SHAPE], output=folder).cell
     by_hand = build(Model(name="resnet50"), shape=(224, 224, 3), num_classes=1000)
-    mindspore.set_context(mode=mindspore.GRAPH_MODE)
     image = mindspore.Tensor(np.random.default_rng(0).standard_normal((4, 3, 96, 96)).astype(np.float32))
-    found = {}
-    for name, prepared in (("forward", _forward), ("backward", _backward)):
-        contenders = [prepared(cell, image) for cell in (emitted, by_hand)]
-        for contender in contenders:
-            contender()
-        ratios = []
-        for number in range(ROUNDS):
-            order = contenders if number % 2 else contenders[::-1]
-            times = {id(contender): _timed(contender) for contender in order}
-            ratios.append(times[id(contenders[0])] / times[id(contenders[1])])
-        found[name] = statistics.median(ratios)
-    return found
+    with tempfile.TemporaryDirectory() as folder:  # a graph is compiled from the source, when it first runs
+        emitted = port(f"{NETS}:resnet50", inputs=[SHAPE], output=folder).cell
+        mindspore.set_context(mode=mindspore.GRAPH_MODE)
+        return {
+            name: _ratio([prepared(cell, image) for cell in (emitted, by_hand)])
+            for name, prepared in (("forward", _forward), ("backward", _backward))
+        }
+
+
+def _ratio(contenders: list[Callable[[], object]]) -> float:
+    """Of the first's time to the second's, in an order that turns round."""
+    for contender in contenders:
+        contender()
+    ratios = []
+    for number in range(ROUNDS):
+        order = contenders if number % 2 else contenders[::-1]
+        times = {id(contender): _timed(contender) for contender in order}
+        ratios.append(times[id(contenders[0])] / times[id(contenders[1])])
+    return statistics.median(ratios)
 
 
 def _forward(cell: Any, image: Any) -> Callable[[], object]:
@@ -107,7 +111,10 @@ def _forward(cell: Any, image: Any) -> Callable[[], object]:
 def _backward(cell: Any, image: Any) -> Callable[[], object]:
     import mindspore
 
-    derive = mindspore.value_and_grad(lambda x: cell(x).sum(), None, tuple(cell.trainable_params()))
+    def total(x: Any) -> Any:
+        return cell(x).sum()
+
+    derive = mindspore.value_and_grad(total, None, tuple(cell.trainable_params()))
 
     def run() -> object:
         cell.set_train(True)
@@ -154,8 +161,10 @@ def main() -> int:
         f"and proof   {together:.1f} s up to the gradients (target {PROOF_S:.0f} s); the climb {proof['whole_s']:.0f} s"
     )
     print(f"memory      {memory:.2f} times the weights' {port['weights_mb']:.0f} MB (target {MEMORY:.0f})")
-    print(f"speed       {ratio['forward']:.3f} forward, {ratio['backward']:.3f} with gradients (target 1 ± {SPEED})")
-    fine = port["cpu_s"] < PORT_S and memory < MEMORY and all(abs(one - 1) <= SPEED for one in ratio.values())
+    print(
+        f"speed       {ratio['forward']:.3f} forward, {ratio['backward']:.3f} with gradients (target at most {1 + SPEED})"
+    )
+    fine = port["cpu_s"] < PORT_S and memory < MEMORY and all(one <= 1 + SPEED for one in ratio.values())
     return 0 if fine and proof["proven"] else 1
 
 
