@@ -168,6 +168,22 @@ class TestOfARun:
         ).out
         assert table.startswith("| ")
 
+    def test_compress(self, trained: Run) -> None:
+        quick = [*("--set", "compress.tune_epochs=1"), *("--set", "score.runs=2"), *("--set", "score.latency=0")]
+        steps = ["--set", 'compress.steps=["prune"]']
+        said = luthier("compress", trained.path, "-o", "small", *quick, *steps, "--json")
+        assert said.code == 0
+        (step,) = json.loads(said.out)["steps"]
+        assert step["step"] == "prune"
+        assert open_run(step["run"]).recipe.model.options == {"width": [4, 12], "dense": [90, 63]}
+        assert "epoch 1/1" in said.err
+        again = luthier("compress", trained.path, "-o", "small", *quick, *steps)
+        assert "epoch 1/1" not in again.err
+        assert f"prune: {step['reason']}" in again.out
+        none = luthier("compress", trained.path, "-o", "other")
+        assert (none.code, none.out) == (2, "")
+        assert "names no steps to compress by" in none.err
+
     def test_predict_and_export(self, trained: Run, tmp_path: Path) -> None:
         Image.fromarray(np.zeros((32, 32), np.uint8)).save(tmp_path / "black.png")
         said = luthier("predict", trained.path, "black.png", "--top", "2")
