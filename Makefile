@@ -37,7 +37,7 @@ generate: $(READY)  ## the docs' generated parts
 docs: $(READY)  ## the manual, in site/
 	$(BIN)/mkdocs build --strict
 
-bench: $(READY)  ## every number that the README claims: an hour on two quiet cores, on the data in LUTHIER_DATA
+bench: $(READY)  ## every number that the README claims, but the architectures', whose collections it does not install: hours
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.loop
 	$(BIN)/python -m benchmarks.data
@@ -45,6 +45,8 @@ bench: $(READY)  ## every number that the README claims: an hour on two quiet co
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.on_mindspore
 	$(BIN)/python -m benchmarks.proof
+	$(BIN)/python -m benchmarks.porting
+	$(BIN)/python -m benchmarks.onnx_nodes
 	$(BIN)/python -m benchmarks.course
 
 clean:

@@ -24,6 +24,11 @@ def shown() -> list[tuple[str, str]]:
     return [(line.removeprefix("$ "), output) for line, _, output in blocks if not output.startswith("error")]
 
 
+def is_script(path: Path) -> bool:
+    """A module, or a package that runs."""
+    return path.with_suffix(".py").is_file() or (path / "__main__.py").is_file()
+
+
 class TestOrder:
     def test_the_first_line_says_what_it_is(self) -> None:
         assert re.match(r"# Luthier \w+", README.text.splitlines()[0])
@@ -44,7 +49,7 @@ class TestOrder:
         rows = [line for line in results.splitlines() if line.startswith("|")][2:]
         scripts = [re.search(r"`python -m benchmarks\.(\w+)[^`]*` \|$", row) for row in rows]
         assert rows
-        assert all(script and (ROOT / "benchmarks" / f"{script[1]}.py").is_file() for script in scripts)
+        assert all(script and is_script(ROOT / "benchmarks" / script[1]) for script in scripts)
 
 
 def masked(text: str) -> list[str]:
