@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
@@ -137,3 +138,51 @@ class Partly(nn.Module):
 class Choosing(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return x * 2 if x.sum() > 0 else x
+
+
+class Gate(nn.Module):
+    """The data chooses which branch is taken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(8))
+        self.positive = nn.Linear(8, 8)
+        self.negative = nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.sum() * 0 == 0:
+            return self.positive(x) * self.scale
+        return self.negative(x)
+
+
+class Leaving(nn.Module):
+    """A layer, and then a way through NumPy."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = nn.Linear(8, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.from_numpy(np.sort(self.last(x).numpy()))
+
+
+class Halves(nn.Module):
+    """Parts that can be read beside some that cannot, and one that is never called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+        self.gates = nn.ModuleList([Gate(), Gate()])
+        self.head = Leaving()
+        self.spare = nn.Sequential(nn.Linear(8, 8), Squeeze(8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stem(x)
+        for gate in self.gates:
+            x = gate(x)
+        return self.head(x)
+
+
+class Chained(nn.Sequential):
+    def __init__(self) -> None:
+        super().__init__(nn.Linear(8, 8), nn.Sequential(nn.ReLU(), Leaving()), nn.Linear(4, 4))

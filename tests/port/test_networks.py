@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from luthier.errors import PortError
-from luthier.port import Ported, build_source, open_port, port
+from luthier.port import Ported, build_source, open_port, port, ported_text
 from luthier.weights import read_map, read_weights
 
 OTHERS = Path(__file__).with_name("others.py")
@@ -20,6 +20,7 @@ INPUTS = {
     "Pyramid": "x:1,3,16,16:float32",
     "Tied": "?,5:int64",
     "Partly": "1,8",
+    "Halves": "1,8",
 }
 
 
@@ -113,11 +114,62 @@ class TestWhatCannotBePorted:
         with pytest.raises(NotImplementedError, match=r"special_bessel_j0.*2, 8"):
             done.cell(mindspore.Tensor(np.zeros((2, 8), np.float32)))
 
-    def test_a_choice_by_the_data_is_one_sentence(self) -> None:
-        with pytest.raises(PortError, match="depends on the data") as fault:
-            port(f"{OTHERS}:Choosing", inputs=["2,3"])
-        assert fault.value.at is not None
-        assert fault.value.at.startswith(f"{OTHERS}:")
+    def test_a_choice_by_the_data_is_one_sentence_with_its_place(self, tmp_path: Path) -> None:
+        done = port(f"{OTHERS}:Choosing", inputs=["2,3"], output=tmp_path)
+        assert not done.report.complete
+        assert "refused: Choosing: The forward pass depends on the data" in ported_text(done)
+        assert f" - at {OTHERS}:" in ported_text(done)
+
+
+class TestWhatCannotBeRead:
+    @pytest.fixture
+    def halves(self, ports: Mapping[str, Ported]) -> Ported:
+        return ports["Halves"]
+
+    def test_what_can_be_read_beside_it_computes_the_same(self, halves: Ported, mode: str) -> None:
+        import mindspore
+
+        source = build_source(halves.manifest.source)
+        given = np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)
+        cell: Any = halves.cell
+        for path, own in (("stem", cell.stem), ("positive", cell.gates[1].positive), ("last", cell.head.last)):
+            theirs = next(part for name, part in reversed(list(source.named_modules())) if name.endswith(path))
+            expected = theirs(torch.from_numpy(given)).detach().numpy()
+            np.testing.assert_allclose(own(mindspore.Tensor(given)).asnumpy(), expected, rtol=1e-4, atol=1e-5)
+
+    def test_a_stub_names_its_class_path_shapes_and_reason(self, halves: Ported, mode: str) -> None:
+        import mindspore
+
+        cell: Any = halves.cell
+        told = r"Gate.forward was not ported.*gates\.1.*depends on the data.*3, 8"
+        with pytest.raises(NotImplementedError, match=told):
+            cell.gates[1](mindspore.Tensor(np.zeros((3, 8), np.float32)))
+        with pytest.raises(NotImplementedError, match=r"It calls 'gates\.0', which was not ported"):
+            cell(mindspore.Tensor(np.zeros((3, 8), np.float32)))
+
+    def test_every_array_is_kept(self, halves: Ported) -> None:
+        names = build_source(halves.manifest.source).state_dict().keys()
+        back = read_map(halves.folder / "map.json").to_source(read_weights(halves.folder / "weights.safetensors"))
+        assert back.keys() == names
+
+    def test_the_report_is_red_there_alone(self, halves: Ported) -> None:
+        colors = {node.path: node.color for node in halves.report.tree.children}
+        assert colors == {"stem": "green", "gates": "red", "head": "red", "spare": "red"}
+        reasons = {operator.name: operator for operator in halves.report.operators if operator.outcome == "refused"}
+        assert reasons["Leaving.forward"].at[0].startswith(f"{OTHERS}:")
+        assert ".numpy()" in reasons["Leaving.forward"].reason
+        assert "never come to it" in reasons["Squeeze.forward"].reason
+
+    def test_a_chain_that_holds_it_is_a_chain_all_the_same(self, tmp_path: Path) -> None:
+        done = port(f"{OTHERS}:Chained", inputs=["1,8"], output=tmp_path)
+        assert "nn.Dense(8, 8), nn.SequentialCell(nn.ReLU(), Leaving()), nn.Dense(4, 4)" in text(done)
+        refused = [operator.name for operator in done.report.operators if operator.outcome == "refused"]
+        assert refused == ["Leaving.forward"]
+
+    def test_nothing_of_pytorch_s_own_talk_is_printed(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        port(f"{OTHERS}:Choosing", inputs=["2,3"], output=tmp_path)
+        printed = capfd.readouterr()
+        assert "arg0_1" not in printed.out + printed.err
 
 
 class TestMistakes:
@@ -130,7 +182,7 @@ class TestMistakes:
             ({"inputs": ["1,x"]}, "Expected [name:]shape[:dtype], got '1,x'"),
             ({"inputs": ["1,0"]}, "Expected lengths of at least 1"),
             ({"inputs": ["1,8:float23"]}, "Unknown dtype 'float23'"),
-            ({"inputs": ["1,7"]}, "The network cannot be read"),
+            ({"inputs": ["1,7"]}, "The network cannot be run: RuntimeError: mat1"),
             ({"inputs": ["1,8"], "options": {"width": 2}}, "raised TypeError"),
         ],
     )

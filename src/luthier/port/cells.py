@@ -42,8 +42,11 @@ class Cells:
 
     def __post_init__(self) -> None:
         self.scopes: dict[str, Scope] = {}
-        for enter in self.network.scope.calls():
-            self.scopes.setdefault(enter.scope.module.path, enter.scope)
+        for part in self.network.parts:
+            self.scopes.setdefault(part.module.path, part)
+        for part in (self.network.scope, *self.network.parts):
+            for enter in part.calls():
+                self.scopes.setdefault(enter.scope.module.path, enter.scope)
         self.scopes[""] = self.network.scope
         self.used = {tensor.name for tensor in self.network.constants.values()}
         self.known = set(operators())
@@ -213,6 +216,8 @@ class Cells:
             if id(step) in self.norms:
                 normalised = Emit("call", attribute(Name("self"), NORM), step.arguments["input"])
                 return self._inside(normalised, module, seen), outputs, several
+            if step.refusal is not None:
+                raise step.refusal
             emit = rule(step.operator, at=at)(call)
             tree = self._inside(emit, module, seen)
         except Unsupported as error:

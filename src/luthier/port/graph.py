@@ -63,6 +63,7 @@ class Step:
     several: bool = False
     statement: Statement | None = None
     path: str = ""
+    refusal: Exception | None = None  # why the source could not be read here
 
 
 @dataclass(eq=False, kw_only=True)
@@ -152,6 +153,7 @@ class Network:
     state: Mapping[str, Tensor]  # every array that a checkpoint of the source's has, and constants besides
     constants: Mapping[Value, Tensor]  # which values of the graph are tensors of the source
     arrays: Callable[[str], NDArray[Any]]
+    parts: tuple[Scope, ...] = ()  # modules whose calls could not be read: each was read on its own
     loose: tuple[str, ...] = ()  # arrays that are in no checkpoint
     ties: tuple[tuple[str, str], ...] = ()  # a second name of a tensor, and its first
     notes: tuple[tuple[str, str], ...] = ()  # a module's path, and what it does in training alone

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
 
-__all__ = ["Calls", "noted_calls"]
+__all__ = ["Calls", "noted_calls", "tensors"]
 
 Calls = dict[str, list[list[tuple[str, str]]]]  # a module's path, each of its calls, each argument and its node
 
@@ -36,22 +36,22 @@ def _noting(path: str, found: Calls) -> Any:
             bound = inspect.signature(module.forward).bind(*args, **keywords).arguments
         except TypeError:  # the module's own error is the better one
             return
-        named = [pair for name, value in bound.items() for pair in _tensors(name, value)]
+        named = [pair for name, value in bound.items() for pair in tensors(name, value)]
         found.setdefault(path, []).append([(name, _node(value)) for name, value in named])
 
     return note
 
 
-def _tensors(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
+def tensors(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
     """A tuple's parts are numbered, a dictionary's keep their names."""
     if isinstance(value, torch.Tensor):
         yield name, value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _tensors(str(key), item)
+            yield from tensors(str(key), item)
     elif isinstance(value, tuple | list):
         for i, item in enumerate(value, start=1):
-            yield from _tensors(f"{name}{i}", item)
+            yield from tensors(f"{name}{i}", item)
 
 
 def _node(value: torch.Tensor) -> str:
