@@ -225,7 +225,8 @@ class Cells:
             self.findings.append(Finding.refused(module.path, call.operator, error))
             stub = Emit("not_ported", call.operator, helpers=("not_ported",))
             shown = {name: _shown(value) for name, value in _plain(call, keep=True).items()}
-            return self._inside(stub.with_parts(stub.args, shown), module, seen), outputs, several
+            stub = stub.with_parts(stub.args, shown)
+            return changed(stub, lambda leaf: self._told_local(leaf, module, seen)), outputs, several
         self.findings.append(Finding.of(step.path, step.operator, emit, at=at))
         return tree, outputs, several
 
@@ -240,6 +241,13 @@ class Cells:
 
     def _inside(self, tree: Any, module: Module, seen: list[Value]) -> Any:
         return changed(tree, lambda leaf: self._local(leaf, module, seen))
+
+    def _told_local(self, leaf: Any, module: Module, seen: list[Value]) -> Any:
+        """For a stub: another module's tensor is told by its name."""
+        try:
+            return self._local(leaf, module, seen)
+        except Unsupported:
+            return self.network.constants[leaf].name if isinstance(leaf, Value) else str(leaf)
 
     def _local(self, leaf: Any, module: Module, seen: list[Value]) -> Any:
         """Parameters become attributes, and open lengths the shape of a value at hand."""

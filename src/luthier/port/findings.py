@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from luthier.port.emit import Emit, Unsupported
+from luthier.port.helpers import HELPERS, needed
 
 __all__ = ["Finding", "Outcome"]
 
@@ -25,6 +27,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     note: str = ""
     reason: str = ""
     hint: str = ""
+    in_graph: bool = True  # false where a number is read out of a tensor as the network runs
 
     @staticmethod
     def of(path: str, operator: str, emit: Emit, *, at: str) -> Finding:
@@ -36,6 +39,7 @@ class Finding(Struct, frozen=True, kw_only=True):
             at=at,
             target=WRITTEN.get(emit.target, emit.target.removeprefix("infix ").removeprefix("unary ")),
             note=emit.note,
+            in_graph=not any("asnumpy()" in HELPERS[name] for name in needed(_helpers(emit))),
         )
 
     @staticmethod
@@ -49,3 +53,14 @@ class Finding(Struct, frozen=True, kw_only=True):
             reason=error.sentence,
             hint=error.hint or "",
         )
+
+
+def _helpers(tree: Any) -> Iterator[str]:
+    """Every function of its own that an expression needs."""
+    if isinstance(tree, Emit):
+        yield from tree.helpers
+        for item in (*tree.args, *tree.keywords.values()):
+            yield from _helpers(item)
+    elif isinstance(tree, tuple | list):
+        for item in tree:
+            yield from _helpers(item)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from luthier.port.findings import Outcome
 
 __all__ = ["Enter", "Module", "Network", "Scope", "Size", "Statement", "Step", "Tensor", "Value"]
 
@@ -158,5 +161,6 @@ class Network:
     ties: tuple[tuple[str, str], ...] = ()  # a second name of a tensor, and its first
     notes: tuple[tuple[str, str], ...] = ()  # a module's path, and what it does in training alone
     remarks: tuple[tuple[str, str], ...] = ()  # what else is worth knowing, by its name
+    features: tuple[tuple[str, Outcome, str], ...] = ()  # what is no operator, how it goes over, and what is told of it
     sources: Mapping[str, str] = field(default_factory=dict)  # the source's own name of a tensor, where it is another
     optional: frozenset[str] = frozenset()  # tensors that are written where the code needs them

@@ -156,7 +156,7 @@ def _made(
         classes=made,
         text=text,
         map=weight_map,
-        report=reported(network, cells.findings, layers, unused(weight_map, network.ties)),
+        report=reported(network, cells.findings, layers, unused(weight_map, network.ties), found.source.recipe),
         inputs=tuple(_input(value, asked, i, network) for i, value in enumerate(network.scope.inputs)),
         model=model,
     )

@@ -8,16 +8,15 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from luthier.port.features import DIFFICULTY, Difficulty, Feature, features
 from luthier.port.findings import Finding, Outcome
 from luthier.port.graph import Module, Network
 from luthier.port.manifest import Layer
 from luthier.port.platforms import Mode, platforms_of
 
-__all__ = ["Feature", "Node", "Operator", "Report", "report_schema", "reported"]
+__all__ = ["Node", "Operator", "Report", "report_schema", "reported"]
 
-Difficulty = Literal["none", "easy", "by hand"]
 Color = Literal["green", "yellow", "red"]
-DIFFICULTY: Mapping[Outcome, Difficulty] = {"ported": "none", "composed": "easy", "refused": "by hand"}
 COLOR: Mapping[Outcome, Color] = {"ported": "green", "composed": "yellow", "refused": "red"}
 
 
@@ -34,14 +33,6 @@ class Operator(Struct, frozen=True, kw_only=True):
     reason: str = ""
     hint: str = ""
     at: tuple[str, ...] = ()  # the first places
-
-
-class Feature(Struct, frozen=True, kw_only=True):
-    """Something of the source that is no operator."""
-
-    name: str
-    outcome: Outcome
-    told: str
 
 
 class Node(Struct, frozen=True, kw_only=True):
@@ -71,7 +62,13 @@ def report_schema() -> dict[str, Any]:
     return msgspec.json.schema(Report)
 
 
-def reported(network: Network, findings: Sequence[Finding], layers: Sequence[Layer], unused: Sequence[str]) -> Report:
+def reported(
+    network: Network,
+    findings: Sequence[Finding],
+    layers: Sequence[Layer],
+    unused: Sequence[str],
+    recipe: Mapping[str, Any] | None = None,
+) -> Report:
     """Put the findings together."""
     groups: dict[tuple[str, Outcome, str], list[Finding]] = {}
     for finding in findings:
@@ -81,9 +78,11 @@ def reported(network: Network, findings: Sequence[Finding], layers: Sequence[Lay
     for finding in findings:
         by_path.setdefault(finding.path, []).append(finding)
     return Report(
-        complete=not network.notes and all(operator.outcome != "refused" for operator in operators),
+        complete=not network.notes
+        and all(outcome != "refused" for _, outcome, _ in network.features)
+        and all(operator.outcome != "refused" for operator in operators),
         operators=operators,
-        features=_features(network, unused),
+        features=features(network, findings, unused, recipe),
         tree=_node(network.module, by_path, {layer.path: layer for layer in layers}),
         unused=tuple(unused),
     )
@@ -98,30 +97,13 @@ def _operator(found: Sequence[Finding]) -> Operator:
         count=len(found),
         outcome=outcome,
         target=", ".join(sorted({finding.target for finding in found if finding.target})),
-        modes=platforms_of(first.operator, refused=outcome == "refused"),
+        modes=platforms_of(refused=outcome == "refused", in_graph=all(finding.in_graph for finding in found)),
         difficulty=DIFFICULTY[outcome],
         note=first.note,
         reason=first.reason,
         hint=first.hint,
         at=tuple(dict.fromkeys(finding.at for finding in found))[:5],
     )
-
-
-def _features(network: Network, unused: Sequence[str]) -> tuple[Feature, ...]:
-    found = [Feature(name=path, outcome="refused", told=told) for path, told in network.notes]
-    found += [Feature(name=name, outcome="composed", told=told) for name, told in network.remarks]
-    if network.ties:
-        names = ", ".join(f"{one} is {other}" for one, other in network.ties)
-        found.append(Feature(name="shared weights", outcome="ported", told=names))
-    if unused:
-        found.append(
-            Feature(
-                name="unused weights",
-                outcome="composed",
-                told=f"{len(unused)} arrays are never used in the forward pass and were left out, such as {unused[0]}",
-            )
-        )
-    return tuple(found)
 
 
 def _node(module: Module, findings: Mapping[str, Sequence[Finding]], layers: Mapping[str, Layer]) -> Node:

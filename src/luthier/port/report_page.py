@@ -9,18 +9,22 @@ from typing import Literal
 
 import msgspec
 
+from luthier.port.features import Feature
+from luthier.port.platforms import Mode
 from luthier.port.report import Node, Operator, Report
 from luthier.port.report_template import SCRIPT, STYLE
 
 __all__ = ["Language", "page", "write_report"]
 
 Language = Literal["en", "zh"]
+MODES: tuple[Mode, ...] = ("GRAPH", "PYNATIVE")
 CLASSES = {"ported": "green", "composed": "yellow", "refused": "red"}
 WORDS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "title": "Port of",
         "operators": "Operators",
         "features": "Besides operators",
+        "feature head": "feature|outcome|GRAPH|PYNATIVE|difficulty|told",
         "head": "operator|uses|outcome|MindSpore|GRAPH|PYNATIVE|difficulty|told",
         "ported": "ported",
         "composed": "composed",
@@ -38,6 +42,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "title": "移植报告：",
         "operators": "算子",
         "features": "算子之外",
+        "feature head": "特性|结果|GRAPH|PYNATIVE|难度|说明",
         "head": "算子|次数|结果|MindSpore|GRAPH|PYNATIVE|难度|说明",
         "ported": "已移植",
         "composed": "组合而成",
@@ -86,22 +91,28 @@ def _operators(report: Report, words: Mapping[str, str]) -> str:
 
 
 def _cells(operator: Operator, words: Mapping[str, str]) -> str:
-    runs = [words["yes" if operator.modes[mode] else "no"] for mode in ("GRAPH", "PYNATIVE")]
     places = ", ".join(f"{Path(place).name}" for place in operator.at if place)
     told = "<br>".join(escape(text) for text in (operator.reason, operator.hint, operator.note) if text)
-    texts = [operator.name, str(operator.count), "", operator.target, *runs, words[operator.difficulty]]
+    texts = [operator.name, str(operator.count), "", operator.target, *_modes(operator, words)]
     cells = [f"<td>{escape(text)}</td>" for text in texts]
     cells[2] = f'<td class="{CLASSES[operator.outcome]}">{words[operator.outcome]}</td>'
     return "".join(cells) + f'<td>{told} <span class="dim">{escape(places)}</span></td>'
 
 
+def _modes(item: Operator | Feature, words: Mapping[str, str]) -> list[str]:
+    """Whether it runs in GRAPH and in PYNATIVE, and how hard what remains is."""
+    return [*(words["yes" if item.modes[mode] else "no"] for mode in MODES), words[item.difficulty]]
+
+
 def _features(report: Report, words: Mapping[str, str]) -> Iterator[str]:
     if report.features:
+        head = "".join(f"<th>{word}</th>" for word in words["feature head"].split("|"))
         rows = "".join(
-            f'<tr><td class="{CLASSES[item.outcome]}">{escape(item.name)}</td><td>{escape(item.told)}</td></tr>'
+            f'<tr><td>{escape(item.name)}</td><td class="{CLASSES[item.outcome]}">{words[item.outcome]}</td>'
+            f"{''.join(f'<td>{word}</td>' for word in _modes(item, words))}<td>{escape(item.told)}</td></tr>"
             for item in report.features
         )
-        yield f"<section><h2>{words['features']}</h2><table>{rows}</table></section>"
+        yield f"<section><h2>{words['features']}</h2><table><tr>{head}</tr>{rows}</table></section>"
 
 
 def _node(node: Node) -> str:

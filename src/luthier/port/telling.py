@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from luthier.port.features import Feature
 from luthier.port.report import Operator, Report
 
 if TYPE_CHECKING:
@@ -21,12 +23,22 @@ def ported_text(done: Ported) -> str:
 
 def report_text(report: Report) -> str:
     """Every operator, and how it goes over."""
-    rows = [("operator", "uses", "how", "MindSpore", "difficulty")]
-    rows += [(o.name, str(o.count), o.outcome, o.target or "–", o.difficulty) for o in report.operators]
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
-    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    features = [f"{feature.name}: {feature.told}" for feature in report.features]
-    return "\n".join([*table, "", *_sums(report), *features, *_refused(report)])
+    rows = [("operator", "uses", "how", "MindSpore", "modes", "difficulty")]
+    rows += [(o.name, str(o.count), o.outcome, o.target or "–", _modes(o), o.difficulty) for o in report.operators]
+    told = [("besides operators", "how", "modes", "difficulty", "what")]
+    told += [(f.name, f.outcome, _modes(f), f.difficulty, f.told) for f in report.features]
+    besides = [*_table(told), ""] if report.features else []
+    return "\n".join([*_table(rows), "", *besides, *_sums(report), *_refused(report)])
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _modes(item: Operator | Feature) -> str:
+    """Those of GRAPH and PYNATIVE in which it runs."""
+    return ", ".join(mode for mode, runs in item.modes.items() if runs) or "–"
 
 
 def _sums(report: Report) -> list[str]:

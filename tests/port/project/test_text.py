@@ -95,6 +95,7 @@ REFUSED = {
     "data.pipeline=minddata": "MindData's random numbers - at data.pipeline in lenet5-mnist",
     'strategy.optimizer={name="muon"}': "Muon - at strategy.optimizer in lenet5-mnist",
     "strategy.sync_batch_norm=true": "statistics over all ranks - at strategy.sync_batch_norm in lenet5-mnist",
+    "strategy.teacher=runs/large": "a teacher's answers in the loss - at strategy.teacher in lenet5-mnist",
     "stop.patience=3": "early stopping - at stop.patience in lenet5-mnist",
     "data.on_error=skip": "leaving out files that cannot be read - at data.on_error in lenet5-mnist",
     'listeners=["mine.py:hear"]': "the listener 'mine.py:hear', whose code is yours - at listeners in lenet5-mnist",

@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from luthier.errors import PortError
 from luthier.recipe import Muon, Recipe
 
-__all__ = ["SOURCES", "refuse"]
+__all__ = ["SOURCES", "reasons", "refuse"]
 
 SOURCES = ("cifar10", "cifar100", "digits", "fashion-mnist", "folder", "mindrecord", "mnist")
 
 
 def refuse(recipe: Recipe, place: str) -> None:
     """Raise for the first; what changes neither weights nor losses is not asked about."""
-    for field, reason, hint in _reasons(recipe):
+    for field, reason, hint in reasons(recipe):
         raise PortError(f"A project cannot carry over {reason}", at=f"{field} in {place}", hint=hint)
 
 
-def _reasons(recipe: Recipe) -> Iterator[tuple[str, str, str]]:
+def reasons(recipe: Recipe) -> Iterator[tuple[str, str, str]]:
+    """Each refused field of the recipe, what it asks for, and a way out."""
     data, strategy = recipe.data, recipe.strategy
     if data.name not in SOURCES:
         yield "data.name", f"the data '{data.name}', whose code is yours", f"Known: {', '.join(SOURCES)}."
@@ -28,6 +29,8 @@ def _reasons(recipe: Recipe) -> Iterator[tuple[str, str, str]]:
         yield "data.on_error", "leaving out files that cannot be read", 'Remove them, and set data.on_error = "stop".'
     if isinstance(strategy.optimizer, Muon):
         yield "strategy.optimizer", "Muon", "Known: sgd, momentum, nesterov, adam, adamw."
+    if strategy.teacher:
+        yield "strategy.teacher", "a teacher's answers in the loss", 'Set strategy.teacher = "".'
     if strategy.sync_batch_norm:
         yield "strategy.sync_batch_norm", "statistics over all ranks", "Set strategy.sync_batch_norm = false."
     if recipe.stop.patience:

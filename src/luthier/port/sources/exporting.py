@@ -21,9 +21,10 @@ from luthier.port.sources.calls import Calls
 from luthier.port.sources.examples import Examples
 from luthier.port.sources.inlining import inline_modes
 
-__all__ = ["explained", "exported"]
+__all__ = ["CHOICE", "explained", "exported"]
 
 TALK = logging.getLogger("torch.fx.experimental.symbolic_shapes")
+CHOICE = "The forward pass depends on the data, which no fixed graph can follow"
 MAY_ALIAS = ("dropout", "feature_dropout", "alpha_dropout", "lift_fresh_copy")
 
 
@@ -104,7 +105,7 @@ def explained(fault: Exception) -> PortError:
     at = f"{own[-1].filename}:{own[-1].lineno}" if own else None
     if "data-dependent" in str(fault).lower() or "DataDependent" in kind or "GuardOnData" in kind:
         return PortError(
-            "The forward pass depends on the data, which no fixed graph can follow",
+            CHOICE,
             at=at,
             hint="Write the choice with torch.where, or port the parts on either side of it.",
         )

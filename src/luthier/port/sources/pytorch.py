@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from torch import nn
 
 from luthier.errors import PortError
+from luthier.port.findings import Outcome
 from luthier.port.graph import Module, Network, Tensor
 from luthier.port.sources.constructing import Arguments
 from luthier.port.sources.examples import Examples
+from luthier.port.sources.features import choices, hooks
 from luthier.port.sources.modules import dtype_name, tree
 from luthier.port.sources.parts import Part, read_part
 from luthier.port.sources.salvaging import salvaged
@@ -41,10 +43,12 @@ def read_module(module: nn.Module, inputs: Examples, arguments: Arguments, opens
         torch.backends.mha.set_fastpath_enabled(fast)
         for part, was in training:
             part.training = was
-    return _network(module, records, parts)
+    return _network(module, records, parts, (*hooks(module), *choices(parts)))
 
 
-def _network(module: nn.Module, records: Module, parts: Sequence[Part]) -> Network:
+def _network(
+    module: nn.Module, records: Module, parts: Sequence[Part], features: tuple[tuple[str, Outcome, str], ...]
+) -> Network:
     """With every array by name: parameters, buffers, and constants of the source's code."""
     held = dict(module.named_parameters(remove_duplicate=False)) | dict(module.named_buffers(remove_duplicate=False))
     kept = set(module.state_dict(keep_vars=True))
@@ -63,6 +67,7 @@ def _network(module: nn.Module, records: Module, parts: Sequence[Part]) -> Netwo
         arrays=lambda name: _array(everything[name]),
         loose=tuple(name for name in everything if name not in kept),
         ties=tuple((name, other) for name, other in ties if name != other),
+        features=features,
         notes=tuple(note for part in parts for note in _silent(module, part)),
     )
 
