@@ -30,7 +30,10 @@ def register(app: typer.Typer) -> None:
 
 def port(
     source: Annotated[
-        str | None, typer.Argument(metavar="SOURCE", help="file.py:factory of a module, model.onnx, a run or a recipe.")
+        str | None,
+        typer.Argument(
+            metavar="SOURCE", help="file.py:factory, model.onnx, TensorFlow's .pb or SavedModel, a run, a recipe."
+        ),
     ] = None,
     output: Annotated[Path, typer.Option("-o", help="The folder, or with --weights-only the file.")] = PORTED,
     inputs: Annotated[
@@ -38,7 +41,7 @@ def port(
         typer.Option("--input", metavar="[NAME:]SHAPE[:DTYPE]", help="Such as 1,3,224,224; ? is an open length."),
     ] = None,
     outputs: Annotated[
-        list[str] | None, typer.Option("--output", metavar="NAME", help="A value at which an ONNX file is cut.")
+        list[str] | None, typer.Option("--output", metavar="NAME", help="A value at which a file is cut.")
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights for the source: .pt, .safetensors.")] = None,
     recipe: Annotated[
@@ -60,7 +63,7 @@ def port(
     data_root: DataRoot = None,
     as_json: Json = False,
 ) -> None:
-    """Turn a PyTorch network or an ONNX file into a MindSpore script with its weights, and report every operator."""
+    """Turn a PyTorch network, an ONNX or TensorFlow file into a MindSpore script with weights; report every operator."""
     from luthier.port import (
         analyse,
         parsed_options,

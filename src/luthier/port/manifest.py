@@ -25,6 +25,7 @@ class Source(Struct, frozen=True, kw_only=True):
     checkpoint: str | None = None  # of a run
     options: dict[str, Any] = {}
     recipe: dict[str, Any] | None = None
+    origin: str | None = None  # the TensorFlow file from which an ONNX file was converted
 
 
 class Input(Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from luthier.port.mapping import mapped, unused
 from luthier.port.onnx import OnnxFile, is_onnx, opened_onnx
 from luthier.port.report import Report, reported
 from luthier.port.report_page import Language, write_report
+from luthier.port.sources.tensorflow.opening import TensorflowFile, is_tensorflow, opened_tensorflow
 from luthier.port.writing import Written, lines_by_path, written
 from luthier.weights import WeightMap, write_map
 from luthier.zoo import load_object
@@ -74,15 +75,15 @@ def port(
     language: Language = "en",
     model: str = MODEL,
 ) -> Ported:
-    """Port a module, `file.py:factory`, a run, a recipe or an ONNX file to MindSpore.
+    """Port a module, `file.py:factory`, a run, a recipe, an ONNX or a TensorFlow file to MindSpore.
 
     `example_inputs` are tensors, one or a tuple or a dict by argument; without them `inputs` tells their shapes.
-    `outputs` are the values of an ONNX file at which it is cut; `model` is the script's place in the folder.
+    `outputs` are the values at which an ONNX or TensorFlow file is cut; `model` is the script's place in the folder.
     What cannot be carried over is written as a stub that raises, and stands in the report.
     """
     _require_mindspore()
     folder = Path(output) if output is not None else Path(tempfile.mkdtemp(prefix="luthier-port-"))
-    with _opened(source, weights, options, checkpoint, data_root) as found:
+    with _opened(source, weights, options, checkpoint, data_root, inputs, outputs) as found:
         made = _made(found, example_inputs, inputs, outputs, model)
         (folder / model).parent.mkdir(parents=True, exist_ok=True)
         return _written_out(made, found, folder, language)
@@ -100,7 +101,7 @@ def analyse(
 ) -> Report:
     """What a port would be: every operator, how it goes over, and how hard what remains is; nothing is written."""
     _require_mindspore()
-    with _opened(source, None, options, checkpoint, data_root) as found:
+    with _opened(source, None, options, checkpoint, data_root, inputs, outputs) as found:
         return _made(found, example_inputs, inputs, outputs).report
 
 
@@ -117,6 +118,8 @@ def _opened(
     options: Mapping[str, Any] | None,
     checkpoint: str,
     data_root: Path | str | None,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
 ) -> AbstractContextManager[Opened | OnnxFile]:
     from luthier.port.sources.opening import Opened, opened
 
@@ -124,6 +127,8 @@ def _opened(
         raise PortError("Nothing to port was named", at="SOURCE", hint="Such as resnet.py:resnet50, a run or a recipe.")
     if is_onnx(source):
         return nullcontext(opened_onnx(source, weights=weights, options=options))
+    if is_tensorflow(source):
+        return opened_tensorflow(source, inputs=inputs, outputs=outputs, weights=weights, options=options)
     if isinstance(source, str | Path):
         return opened(
             str(source),
@@ -140,7 +145,8 @@ def _opened(
 def _made(
     found: Opened | OnnxFile, example_inputs: Any, inputs: Sequence[str], outputs: Sequence[str], model: str = MODEL
 ) -> _Made:
-    asked = [parsed_input(text) for text in inputs] or list(found.inputs)
+    own = isinstance(found, TensorflowFile)  # whose inputs are named as TensorFlow does it
+    asked = ([] if own else [parsed_input(text) for text in inputs]) or list(found.inputs)
     if isinstance(found, OnnxFile):
         network = found.read(example_inputs, asked, outputs)
     else:
@@ -167,7 +173,9 @@ def _read_module(found: Opened, example_inputs: Any, asked: Sequence[Input], out
     from luthier.port.sources.pytorch import read_module
 
     if outputs:
-        raise PortError("Only an ONNX file is cut at its values", at="--output", hint="Port a part of the module.")
+        raise PortError(
+            "Only an ONNX or a TensorFlow file is cut at its values", at="--output", hint="Port a part of the module."
+        )
     if example_inputs is not None:
         tensors, opens = given(found.module, example_inputs)
     elif asked:
@@ -188,7 +196,7 @@ def _class_name(name: str, module: Module) -> str:
 
 def _origin(source: Source) -> str:
     path, colon, name = source.spec.rpartition(":")
-    return f"{Path(path).name}:{name}" if colon and path.endswith(".py") else Path(source.spec).name
+    return f"{Path(path).name}:{name}" if colon and path.endswith(".py") else Path(source.origin or source.spec).name
 
 
 def _input(value: Any, asked: Sequence[Input], i: int, network: Network) -> Input:
@@ -232,6 +240,10 @@ def _written_out(made: _Made, found: Opened | OnnxFile, folder: Path, language: 
     del state
     write_safetensors(arrays, folder / WEIGHTS)
     write_checkpoint(arrays, folder / CHECKPOINT)
+    versions = {name: version(name) for name in ("luthier", "mindspore", found.source.kind)}
+    if isinstance(found, TensorflowFile):
+        found.keep(folder)
+        versions |= found.tools
     manifest = Port(
         source=found.source,
         candidate=f"{made.model}:{made.text.class_name}",
@@ -240,7 +252,7 @@ def _written_out(made: _Made, found: Opened | OnnxFile, folder: Path, language: 
         weights=WEIGHTS,
         layers=_layers(made.network, made.classes, made.text, made.cells, made.model),
         constants=tuple(name for name in made.network.loose if name in needed),
-        versions={name: version(name) for name in ("luthier", "mindspore", found.source.kind)},
+        versions=versions,
     )
     write_manifest(manifest, folder)
     write_report(made.report, folder, made.text.text, language)

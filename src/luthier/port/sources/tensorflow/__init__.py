@@ -1,0 +1,1 @@
+"""TensorFlow's frozen graphs and SavedModels, which another interpreter converts to ONNX."""
