@@ -18,7 +18,6 @@ from luthier.port.onnx import OnnxFile, opened_onnx
 from luthier.port.sources.tensorflow.asked import Wanted, of_graph, of_signature, wanted
 from luthier.port.sources.tensorflow.contents import SAVED, graph_of, signatures_of
 from luthier.port.sources.tensorflow.interpreter import convert
-from luthier.port.sources.tensorflow.scopes import scoped
 
 if TYPE_CHECKING:
     from luthier.port.graph import Network
@@ -67,6 +66,8 @@ def opened_tensorflow(
     options: Mapping[str, Any] | None = None,
 ) -> Iterator[TensorflowFile]:
     """Convert the file, after every name was checked; `inputs` and `outputs` are the command's texts."""
+    from luthier.port.sources.tensorflow.scopes import scoped
+
     path = Path(source)
     if path.name in ("", SAVED):
         path = path.resolve().parent if path.name else path.resolve()
