@@ -63,7 +63,7 @@ def port(
     data_root: DataRoot = None,
     as_json: Json = False,
 ) -> None:
-    """Turn a PyTorch, ONNX or TensorFlow network into a MindSpore script with its weights, and report every operator."""
+    """Turn a PyTorch, ONNX or TensorFlow network into a MindSpore script with its weights, report every operator."""
     from luthier.port import (
         analyse,
         parsed_options,
