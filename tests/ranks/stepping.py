@@ -16,7 +16,7 @@ from luthier.testing import random_batches
 __all__ = ["CASES", "stepped"]
 
 STEPS, JOINT, RATE = 3, 16, 0.02
-NARROW = "model.options={base_width = 8}"
+NARROW = "model.options={width = 0.125}"
 CASES = {
     "lenet5": (),
     "lenet5-compiled": ("mode=graph",),

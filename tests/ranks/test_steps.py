@@ -60,6 +60,7 @@ def test_on_torch(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # PyTorch's own, while its compiler is loaded
 def test_on_torch_compiled_and_on_a_residual_network(tmp_path: Path) -> None:
     together("torch", tmp_path, "lenet5-compiled", "lenet5-split", "slim-compiled", "resnet18")
 
